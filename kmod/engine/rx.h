@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The target's half of a flow: a responder context. Takes packets in order,
+ * carries out requests exactly once, answers with ACK, NAK and READ_RESP.
+ * Contexts come from a fixed table and are reused: nothing at the target grows
+ * with the number of initiators. Same rules for calls and callbacks as tx.h.
+ *
+ * Lifetime (timer based, as in Watson's delta-t: no handshake can be afforded):
+ * an OPEN packet of an unknown flow makes a context that expects that packet's
+ * PSN. A context is kept for at least VQP_RX_LINGER_US after its last packet,
+ * closed or not, so that a late duplicate finds it and is recognized; after
+ * that it may be reused, oldest first. With every context younger than that, a new flow is
+ * told NAK_BUSY. An open context in the middle of a message, or idle for less than idle_us, is
+ * never taken (initiators give up long before idle_us).
+ */
+#ifndef VQP_ENGINE_RX_H
+#define VQP_ENGINE_RX_H
+
+#include <linux/types.h>
+#include <linux/list.h>
+#include "wire.h"
+
+#define VQP_RX_ACK_EVERY	16	/* packets, besides those that ask */
+#define VQP_RX_RNR_US		500
+#define VQP_RX_BUSY_US		2000
+
+struct vqp_rx;
+
+struct vqp_rx_ops {
+	/*
+	 * An OPEN packet makes or confirms the context: resolve (tenant, dst_gid) to a
+	 * namespace and keep it in rx->ns. 0 or -ENOENT (NAK_NO_NS). Undone by close().
+	 */
+	int (*open)(struct vqp_rx *rx, const struct vqp_pkt *pkt);
+	void (*close)(struct vqp_rx *rx);
+	/* The namespace of an established context still lives. */
+	bool (*alive)(struct vqp_rx *rx);
+	/*
+	 * Take a receive request for a SEND of `bytes`, or for a WRITE with
+	 * immediate (bytes 0), keep it in rx->recv. 0; -EAGAIN (NAK_RNR);
+	 * -ENOENT, -EMSGSIZE (NAK_INV_REQ); other: NAK_OP.
+	 */
+	int (*recv_begin)(struct vqp_rx *rx, u32 bytes);
+	/* Put SEND data. Non-zero: NAK_OP. */
+	int (*recv_data)(struct vqp_rx *rx, u32 offset, const void *data, u32 bytes);
+	/* The message is complete, or broken off (ok false): gives rx->recv back. `bytes`: of the message (SEND) or the write (WRITE with immediate). */
+	void (*recv_end)(struct vqp_rx *rx, const struct vqp_pkt *pkt, u32 bytes, bool ok);
+	/* One-sided write; bytes may be 0 (then nothing is checked). -EACCES and others: NAK_ACCESS. */
+	int (*write)(struct vqp_rx *rx, u32 rkey, u64 addr, const void *data, u32 bytes);
+	/* May [addr, addr+bytes) be read? 0 or NAK_ACCESS. */
+	int (*read_check)(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes);
+	/*
+	 * Transmit an answer on `reply_to` (the caller's handle of the packet's sender);
+	 * every field but the payload is filled in. rx is NULL when there is no context. For
+	 * READ_RESP the payload is `bytes` bytes at (rkey, addr). Failure means the answer is lost; the
+	 * initiator asks again. Non-zero for READ_RESP ends the chunk.
+	 */
+	int (*reply)(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes);
+};
+
+enum vqp_rx_state { VQP_RX_FREE, VQP_RX_OPEN, VQP_RX_CLOSED, VQP_RX_FAILED };
+
+struct vqp_rx {
+	struct list_head hash;		/* in its bucket, unless free */
+	struct list_head lru;		/* oldest first */
+	u8  node_gid[16];		/* key: initiator's node, epoch, flow */
+	u32 src_epoch;
+	u32 flow;
+	u8  state;			/* enum vqp_rx_state */
+	u8  nak;			/* FAILED: the NAK to repeat */
+	bool gap;			/* NAK_SEQ was sent for the present gap */
+	bool receiving;			/* recv_begin() succeeded, recv_end() is due */
+	u32 psn;			/* next expected */
+	u32 unacked;			/* packets taken since the last ACK */
+	u32 msg_bytes;			/* SEND in progress: its length */
+	u32 msg_done;			/* SEND, WRITE in progress: bytes so far */
+	u64 last_us;			/* last packet */
+	/* from the OPEN header */
+	u32 tenant;
+	u8  src_gid[16];
+	u32 src_qp, dst_qp;
+	u16 dst_port;
+	/* the caller's */
+	void *ns;
+	void *recv;
+};
+
+/* A table of contexts and their configuration; memory is the caller's. */
+struct vqp_rxtab {
+	const struct vqp_rx_ops *ops;
+	struct vqp_rx *slots;
+	u32 nslots;
+	struct list_head *buckets;
+	u32 nbuckets;			/* power of two */
+	struct list_head lru;		/* all contexts: free ones first, then oldest first */
+	u32 payload_bytes;		/* per READ_RESP packet; the initiator's packets may be of any size */
+	u32 epoch;			/* of this node */
+	u64 linger_us, idle_us;
+	u64 opened, reused, busy;	/* statistics */
+};
+
+void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
+		    struct vqp_rx *slots, u32 nslots,
+		    struct list_head *buckets, u32 nbuckets,
+		    u32 payload_bytes, u32 epoch, u64 linger_us, u64 idle_us);
+
+/*
+ * A SEND, WRITE, READ or CLOSE packet from the node with GID `node_gid`. Any content is
+ * safe. Exactly-once execution; answers go through ops->reply.
+ */
+void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
+		     const struct vqp_pkt *pkt, u64 now_us);
+
+/* Let go of every context whose ns is `ns`, or of all (NULL). recv_end(false) and close() are called. */
+void vqp_rxtab_purge(struct vqp_rxtab *tab, void *ns);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The initiator's half of a flow: takes messages, transmits their packets
+ * within a window, retransmits, completes messages once and in order.
+ * Driven by events; time (microseconds, monotonic) is passed in; all effects
+ * go through struct vqp_tx_ops. The caller serializes calls for one flow (in
+ * the kernel: the VQP's lock). Callbacks are made under that serialization and
+ * must not call back into the same flow.
+ *
+ * PSNs: a SEND or WRITE takes one per packet of cfg.payload_bytes (at least
+ * one); a READ takes one per chunk of VQP_READ_CHUNK_PACKETS packets. PSNs are
+ * given out when a packet is first sent, and compared modulo 2^32.
+ *
+ * Reliability: the target takes packets in order only, and answers a gap with
+ * NAK_SEQ: the flow goes back to it. READ chunks are idempotent: a chunk whose
+ * response is incomplete is requested again from its first missing packet.
+ * After giveup_us without progress every message fails with RETRY_EXC_ERR.
+ */
+#ifndef VQP_ENGINE_TX_H
+#define VQP_ENGINE_TX_H
+
+#include <linux/types.h>
+#include <linux/list.h>
+#include "wire.h"
+
+#define VQP_READ_CHUNK_PACKETS	16
+#define VQP_READ_CHUNKS		4	/* outstanding at most, per flow */
+
+/* One work request of the initiator. The caller owns it before vqp_tx_post() and after complete(). */
+struct vqp_msg {
+	struct list_head link;		/* engine's while posted */
+	u8  op;				/* VQP_OP_SEND, VQP_OP_WRITE, VQP_OP_READ */
+	u32 flags;			/* VQP_PKT_IMM, VQP_PKT_SOLICITED */
+	u32 imm;
+	u32 bytes;			/* at most 1 GiB; 0 is fine */
+	u64 remote_addr;
+	u32 rkey;
+	/* engine's */
+	u32 psn;			/* of the first packet or chunk, once assigned */
+	u32 psns;			/* how many */
+	bool assigned;
+};
+
+struct vqp_tx;
+
+struct vqp_tx_ops {
+	/*
+	 * Transmit a packet: `pkt` is filled but for the node-level fields
+	 * (epochs, and with VQP_PKT_OPEN the open header); its payload is
+	 * bytes [offset, offset + bytes) of msg's local memory (msg is NULL and
+	 * bytes 0 for CLOSE). 0; -EAGAIN: no room, the caller will call
+	 * vqp_tx_run() when there is; other: the local memory is bad, msg fails
+	 * with LOC_PROT_ERR and the flow aborts.
+	 */
+	int (*xmit)(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, u32 offset, u32 bytes);
+	/* Put READ data at `offset` of msg's local memory. Non-zero: LOC_PROT_ERR, abort. */
+	int (*place)(struct vqp_tx *tx, struct vqp_msg *msg, u32 offset, const void *data, u32 bytes);
+	/* msg is finished (enum vqp_wc_status) and the caller's again. In posting order. */
+	void (*complete)(struct vqp_tx *tx, struct vqp_msg *msg, u32 status);
+	/* Call vqp_tx_timeout() at or after `at_us`. One deadline per flow, the newest call holds; never disarmed. */
+	void (*arm)(struct vqp_tx *tx, u64 at_us);
+	/*
+	 * The target says its metadata is stale (NAK_NO_NS, NAK_EPOCH). The flow is
+	 * stopped; the caller looks up again, then calls vqp_tx_retarget() or vqp_tx_abort().
+	 */
+	void (*stale)(struct vqp_tx *tx);
+};
+
+struct vqp_tx_cfg {
+	u32 payload_bytes;		/* per packet */
+	u32 window_packets;		/* SEND/WRITE packets in flight */
+	u32 rto_min_us, rto_max_us;	/* retransmission timeout, doubling */
+	u32 giveup_us;			/* without any progress */
+};
+
+struct vqp_tx_read {
+	u32 psn;
+	u32 missing;			/* bit i: packet i of the chunk has not arrived; 0: chunk done or slot free */
+	struct vqp_msg *msg;		/* NULL: free */
+	u32 offset;			/* of the chunk in msg */
+	u32 bytes;
+};
+
+struct vqp_tx {
+	const struct vqp_tx_ops *ops;
+	const struct vqp_tx_cfg *cfg;
+	struct list_head msgs;		/* posted and not completed, in order */
+	u32 flow;
+	u32 psn_next;			/* first PSN never sent */
+	u32 psn_send;			/* next to transmit; before psn_next after going back */
+	u32 psn_acked;			/* the target has executed all before it */
+	struct vqp_msg *next;		/* message that psn_send belongs to, or the first without PSNs; NULL: nothing to send */
+	struct vqp_tx_read reads[VQP_READ_CHUNKS];
+	u64 progress_us;		/* last time anything advanced, or became outstanding */
+	u64 pause_us;			/* RNR, BUSY: send nothing before */
+	u64 deadline_us;		/* armed, or 0 */
+	u64 rtt_sent_us;		/* send time of rtt_psn, or 0 */
+	u32 rtt_psn;
+	u32 srtt_us, rttvar_us, rto_us;
+	bool opened;			/* some answer arrived since (re)targeting: OPEN no longer needed */
+	bool stopped;			/* stale target: waiting for the caller */
+	bool dead;			/* aborted */
+	u64 packets_sent, packets_resent;
+};
+
+void vqp_tx_init(struct vqp_tx *tx, const struct vqp_tx_ops *ops,
+		 const struct vqp_tx_cfg *cfg, u32 flow, u32 first_psn);
+
+/* Append a message and send what the window allows. On a dead flow: completes at once with WR_FLUSH_ERR. */
+void vqp_tx_post(struct vqp_tx *tx, struct vqp_msg *msg, u64 now_us);
+
+/* Send what the window allows (after -EAGAIN, or several posts queued by vqp_tx_queue()). */
+void vqp_tx_queue(struct vqp_tx *tx, struct vqp_msg *msg);
+void vqp_tx_run(struct vqp_tx *tx, u64 now_us);
+
+/* ACK, NAK or READ_RESP of this flow; any content is safe. `pkt->payload` must stay valid during the call. */
+void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us);
+
+void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us);
+
+/* Fail everything: the oldest message with `status`, the others with WR_FLUSH_ERR. */
+void vqp_tx_abort(struct vqp_tx *tx, u32 status);
+
+/* Start over with a new target from the oldest PSN not acknowledged. */
+void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us);
+
+/* Tell the target to let go of its context, if it has one. Best effort. */
+void vqp_tx_close(struct vqp_tx *tx);
+
+static inline bool vqp_tx_idle(const struct vqp_tx *tx)
+{
+	return list_empty(&tx->msgs);
+}
+
+#endif

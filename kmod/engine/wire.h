@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What travels between two nodes: one packet of software DC (DC's semantics
+ * over UD). All fields are big-endian on the wire; struct vqp_pkt is a packet in CPU order.
+ *
+ *   base     24 bytes  every packet
+ *   open     88 bytes  VQP_PKT_OPEN: all a target needs to take part; sent in
+ *                      every packet until the flow's first acknowledgement
+ *   op        0 to 24  by opcode
+ *   payload            SEND, WRITE, READ_RESP
+ *
+ * A flow is one VQP's requests to its peer; flow numbers are the initiating
+ * node's. ACK, NAK and READ_RESP travel towards the initiator and name the
+ * same flow. The sender's node is known by the GRH, not by the packet.
+ */
+#ifndef VQP_ENGINE_WIRE_H
+#define VQP_ENGINE_WIRE_H
+
+#include <linux/types.h>
+#include <linux/compiler.h>
+
+#define VQP_WIRE_VERSION	1
+#define VQP_WIRE_HEADER_MAX	144	/* base + open + op, rounded up */
+#define VQP_WIRE_LANES_MAX	8
+
+enum vqp_op {
+	VQP_OP_SEND	= 1,	/* two-sided data */
+	VQP_OP_WRITE	= 2,	/* one-sided data */
+	VQP_OP_READ	= 3,	/* request for up to VQP_READ_CHUNK_PACKETS of responses */
+	VQP_OP_READ_RESP = 4,
+	VQP_OP_ACK	= 5,
+	VQP_OP_NAK	= 6,
+	VQP_OP_CLOSE	= 7,	/* the initiator will send nothing more on this flow */
+	VQP_OP_MAX	= VQP_OP_CLOSE,
+};
+
+#define VQP_PKT_FIRST		(1U << 0)	/* of a message */
+#define VQP_PKT_LAST		(1U << 1)
+#define VQP_PKT_OPEN		(1U << 2)	/* SEND, WRITE, READ only */
+#define VQP_PKT_IMM		(1U << 3)	/* SEND, WRITE: consumes a receive at the last packet's message */
+#define VQP_PKT_ACK_REQ		(1U << 4)
+#define VQP_PKT_SOLICITED	(1U << 5)
+#define VQP_PKT_FLAGS_ALL	((1U << 6) - 1)
+
+enum vqp_nak {
+	VQP_NAK_SEQ		= 1,	/* a gap: go back to ack_psn */
+	VQP_NAK_RNR		= 2,	/* no receive posted: wait rnr_us, go on at ack_psn */
+	VQP_NAK_INV_REQ		= 3,	/* no such port or VQP, or message longer than the receive */
+	VQP_NAK_ACCESS		= 4,	/* bad rkey, range or access */
+	VQP_NAK_OP		= 5,	/* the target could not carry it out */
+	VQP_NAK_NO_NS		= 6,	/* the namespace is not (or no longer) here: metadata is stale */
+	VQP_NAK_NO_FLOW		= 7,	/* packet without OPEN for an unknown flow: open again */
+	VQP_NAK_BUSY		= 8,	/* no responder context free: wait rnr_us */
+	VQP_NAK_EPOCH		= 9,	/* dst_epoch is not this node's: it started anew */
+	VQP_NAK_MAX		= VQP_NAK_EPOCH,
+};
+
+/* DCT metadata: what a node must know to talk to another. */
+struct vqp_dct {
+	u8  node_gid[16];
+	u32 epoch;
+	u32 qkey;
+	u32 lanes;			/* 1 .. VQP_WIRE_LANES_MAX */
+	u32 qpn[VQP_WIRE_LANES_MAX];	/* 24 bits each */
+};
+
+struct vqp_pkt {
+	/* base */
+	u8  op;				/* enum vqp_op */
+	u32 flags;			/* VQP_PKT_* */
+	u32 src_epoch;			/* of the sending node */
+	u32 dst_epoch;			/* of the receiving node, as the sender knows it */
+	u32 flow;
+	u32 psn;
+
+	/* open */
+	u32 tenant;
+	u8  src_gid[16];		/* container addresses */
+	u8  dst_gid[16];
+	u32 src_qp;			/* initiator's VQP number, in its namespace */
+	u32 dst_qp;			/* target VQP number, or 0: by dst_port */
+	u16 dst_port;
+	u32 src_qkey;			/* DCT metadata of the initiator's node: */
+	u32 src_lanes;
+	u32 src_qpn[VQP_WIRE_LANES_MAX];
+
+	/* op */
+	u64 addr;			/* WRITE: of this packet's first byte; READ: of the first byte wanted */
+	u32 rkey;			/* WRITE, READ */
+	u32 msg_bytes;			/* SEND: whole message; READ: bytes wanted */
+	u32 offset;			/* SEND: of this packet in the message; READ, READ_RESP: of the first byte in the chunk */
+	u32 imm;			/* SEND, WRITE with VQP_PKT_IMM (opaque 32 bits, in wire order as given) */
+	u32 ack_psn;			/* ACK, NAK: next PSN the target expects */
+	u8  nak;			/* NAK: enum vqp_nak */
+	u32 rnr_us;			/* NAK_RNR, NAK_BUSY */
+
+	/* payload */
+	const void *payload;		/* into the parsed buffer */
+	u32 payload_bytes;
+};
+
+/*
+ * Parse `bytes` bytes. Everything is validated that can be without state:
+ * version, opcode, flags allowed for it, lengths, lane counts, reserved fields.
+ * 0 or -EBADMSG.
+ */
+int __must_check vqp_wire_parse(const void *buf, u32 bytes, struct vqp_pkt *pkt);
+
+/* Write the headers of `pkt` to `buf`, which has VQP_WIRE_HEADER_MAX bytes. Returns their length. */
+u32 vqp_wire_build(void *buf, const struct vqp_pkt *pkt);
+
+#endif
