@@ -10,6 +10,13 @@
  * Errors: functions that return a pointer return NULL and set errno; functions
  * that return int return 0 or a positive count, or a negative errno value.
  *
+ * ibv_post_send() and ibv_post_recv() make one system call for a whole list
+ * and return 0 or a positive errno value with *bad_wr set: EINVAL, EACCES (lkey,
+ * its range or rights), ENOMEM (queue full), ENOTCONN, EMSGSIZE, EFAULT, EIO (VQP
+ * in the error state). With IBV_SEND_INLINE the data is copied at once; its sum is at
+ * most init_attr.cap.max_inline_data (itself at most 1024). ibv_req_notify_cq()
+ * succeeds and does nothing: vqp_cq_fd() is level triggered and needs no arming.
+ *
  * Threads: any two objects may be used at once by two threads. One CQ may be
  * polled by one thread at a time; posting to one VQP is safe from any number of threads.
  */
@@ -67,7 +74,10 @@ int vqp_destroy_cq(struct ibv_cq *cq);	/* -EBUSY while VQPs use it */
 /* File descriptor for poll/epoll: readable while the CQ holds completions. Owned by the CQ. */
 int vqp_cq_fd(struct ibv_cq *cq);
 
-/* Sleep until the CQ holds a completion. 1: it does; 0: timeout_ms passed (-1: never). */
+/*
+ * Sleep until the CQ holds a completion. 1: it does; 0: timeout_ms passed (-1:
+ * never); -EINTR; -EOVERFLOW: the CQ is empty and had overflowed.
+ */
 int vqp_cq_wait(struct ibv_cq *cq, int timeout_ms);
 
 /* Create a VQP; init_attr.qp_type is VQP_QPT_VQP (or IBV_QPT_RC), no SRQ. */
@@ -97,9 +107,13 @@ int vqp_parse_gid(const char *address, union ibv_gid *gid);
 /*
  * Up to `count` receive completions of a bound VQP, each with a VQP connected
  * to its sender (KRCORE qpop_msgs): src_qp[i] answers wc[i]. One VQP per
- * sender, made at its first message, owned by `qp` and destroyed with it.
+ * sender, made at its first message, owned by `qp` and destroyed with it, or
+ * before by vqp_destroy_qp(): the sender's next message then makes a new one.
+ * src_qp[i] is NULL if the receive failed (wc[i].status) or its sender is gone.
  * Completions of other kinds in the same CQ are left in place; use a receive CQ
- * of its own for a bound VQP. Returns the number of messages, 0 if none.
+ * of its own for a bound VQP. Returns the number of messages, 0 if none; or if
+ * no VQP could be made for the first one, -ENOMEM or another errno value, and
+ * that message stays.
  */
 int vqp_pop_msgs(struct ibv_qp *qp, int count, struct ibv_qp **src_qp, struct ibv_wc *wc);
 

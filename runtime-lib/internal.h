@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The objects behind the verbs structures that libvqp hands out. */
+#ifndef VQP_INTERNAL_H
+#define VQP_INTERNAL_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <linux/vqp.h>
+#include <vqp/vqp.h>
+
+#define vqp_container(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+
+/* A doubly linked ring; an empty one points to itself. */
+struct vqp_link {
+	struct vqp_link *next, *prev;
+};
+
+struct vqp_context {
+	struct ibv_context verbs;
+	struct ibv_pd pd;
+	union ibv_gid gid;
+	/* What vqp_close() has to free. Protected by verbs.mutex. */
+	struct vqp_link cqs, qps, mrs;
+};
+
+struct vqp_mr {
+	struct ibv_mr verbs;
+	struct vqp_link link;
+};
+
+struct vqp_cq {
+	struct ibv_cq verbs;
+	struct vqp_link link;
+	int fd;
+	uint32_t users;			/* VQPs that complete here; atomic */
+	uint32_t mask;			/* entries - 1, as granted: the ring's own copy is not asked again */
+	struct vqp_cq_ring *ring;
+	const struct vqp_cqe *cqes;
+	size_t ring_bytes;
+};
+
+struct vqp_qp {
+	struct ibv_qp verbs;
+	struct vqp_link link;
+	uint32_t max_inline;
+
+	/* A bound VQP's replies by sender, chained. Protected by verbs.mutex. */
+	struct vqp_qp **replies;
+	uint32_t nbuckets, nreplies;
+
+	/* A reply: the bound VQP that owns it, and the sender it is connected to. */
+	struct vqp_qp *bound;
+	struct vqp_qp *next_reply;
+	uint8_t src_gid[VQP_GID_BYTES];
+	uint32_t src_qp;
+};
+
+static inline int vqp_ioctl(const struct ibv_context *context, unsigned long request, void *arg)
+{
+	return ioctl(context->cmd_fd, request, arg) ? -errno : 0;
+}
+
+/* NULL with errno, from a negative errno value. */
+static inline void *vqp_null(int err)
+{
+	errno = -err;
+	return NULL;
+}
+
+/* Put an object on one of its context's lists, or take it off. */
+void vqp_context_link(struct ibv_context *context, struct vqp_link *list, struct vqp_link *link);
+void vqp_context_unlink(struct ibv_context *context, struct vqp_link *link);
+
+/* ibv_poll_cq, ibv_req_notify_cq, ibv_post_send, ibv_post_recv */
+int vqp_cq_poll(struct ibv_cq *cq, int count, struct ibv_wc *wc);
+int vqp_cq_notify(struct ibv_cq *cq, int solicited_only);
+int vqp_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+int vqp_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+
+/* The oldest completion, or NULL; it stays in the ring until vqp_cq_pop(). */
+const struct vqp_cqe *vqp_cq_peek(const struct vqp_cq *cq);
+void vqp_cq_pop(struct vqp_cq *cq);
+void vqp_cq_translate(const struct vqp_cqe *cqe, struct ibv_wc *wc);
+
+/* Free what user space holds for an object whose kernel half is gone or goes with the context. */
+void vqp_cq_free(struct vqp_cq *cq);
+void vqp_qp_free(struct vqp_qp *qp);
+
+/* User space's half of a VQP; linked once the kernel has made the other half. */
+struct vqp_qp *vqp_qp_new(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr);
+void vqp_qp_link(struct vqp_qp *qp, uint32_t qp_num);
+
+/* Destroy all replies of a bound VQP; forget one that is being destroyed. */
+int vqp_msgs_destroy_replies(struct vqp_qp *bound);
+void vqp_msgs_forget(struct vqp_qp *reply);
+
+#endif
