@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "fake.h"
+
+struct fake fake;
+
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	int fd;
+
+	fake.opens++;
+	assert_string_equal(path, VQP_DEVICE_PATH);
+	assert_true(flags & O_CLOEXEC);
+	if (fake.fail_errno && fake.fail_nr == UINT32_MAX) {
+		errno = fake.fail_errno;
+		return -1;
+	}
+	fd = memfd_create("vqp", MFD_CLOEXEC);
+	assert_int_equal(ftruncate(fd, VQP_MAX_ARENA_BYTES), 0);
+	return fd;
+}
+
+static void fake_create_cq(struct vqp_create_cq *create)
+{
+	uint32_t entries = 1;
+
+	while (entries < create->cqe)
+		entries *= 2;
+	if (fake.ring)
+		munmap(fake.ring, fake.ring_bytes);
+	fake.ring_bytes = VQP_CQ_CQE_OFFSET + entries * sizeof(struct vqp_cqe);
+	create->cqe = entries;
+	create->ring_bytes = fake.ring_bytes;
+	create->fd = memfd_create("vqp-cq", MFD_CLOEXEC);
+	assert_int_equal(ftruncate(create->fd, (off_t)fake.ring_bytes), 0);
+	fake.ring = mmap(NULL, fake.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, create->fd, 0);
+	assert_ptr_not_equal(fake.ring, MAP_FAILED);
+	fake.ring->entries = entries;
+}
+
+static void fake_post(struct vqp_post *post, int err)
+{
+	assert_true(post->wrs_bytes <= sizeof(fake.stream));
+	assert_int_equal(post->wrs % 8, 0);
+	assert_int_equal(post->posted, 0);
+	memcpy(fake.stream, (const void *)(uintptr_t)post->wrs, post->wrs_bytes);
+	post->posted = err ? fake.fail_posted : post->wr_count;
+	fake.posted += post->posted;
+	fake.post = *post;
+}
+
+static void fake_grant(unsigned int nr, void *arg)
+{
+	switch (nr) {
+	case FAKE_NR(VQP_IOC_QUERY):
+		((struct vqp_query *)arg)->abi_version = fake.abi_version;
+		vqp_parse_gid(FAKE_GID, (union ibv_gid *)((struct vqp_query *)arg)->gid);
+		break;
+	case FAKE_NR(VQP_IOC_REG_MR):
+		fake.reg_mr = *(struct vqp_reg_mr *)arg;
+		((struct vqp_reg_mr *)arg)->key = 0x1234;
+		break;
+	case FAKE_NR(VQP_IOC_CREATE_CQ):
+		fake_create_cq(arg);
+		break;
+	case FAKE_NR(VQP_IOC_CREATE_QP):
+		fake.create_qp = *(struct vqp_create_qp *)arg;
+		((struct vqp_create_qp *)arg)->qp_num = fake.next_qp_num++;
+		break;
+	case FAKE_NR(VQP_IOC_BIND):
+		fake.bind = *(struct vqp_bind *)arg;
+		if (!fake.bind.port)
+			((struct vqp_bind *)arg)->port = 40000;
+		break;
+	case FAKE_NR(VQP_IOC_CONNECT):
+		fake.connect = *(struct vqp_connect *)arg;
+		break;
+	case FAKE_NR(VQP_IOC_ACCEPT):
+		fake.accept = *(struct vqp_accept *)arg;
+		((struct vqp_accept *)arg)->new_qp_num = fake.next_qp_num++;
+		break;
+	}
+}
+
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+	unsigned int nr = FAKE_NR(request);
+	va_list ap;
+	void *arg;
+	int err;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	assert_true(fd >= 0);
+	fake.ioctls++;
+	fake.calls[nr]++;
+	err = nr == fake.fail_nr ? fake.fail_errno : 0;
+	if (nr == FAKE_NR(VQP_IOC_POST_SEND) || nr == FAKE_NR(VQP_IOC_POST_RECV))
+		fake_post(arg, err);
+	else if (!err)
+		fake_grant(nr, arg);
+	if (!err)
+		return 0;
+	errno = err;
+	return -1;
+}
+
+void fake_fail(unsigned long request, int err)
+{
+	fake.fail_nr = request ? FAKE_NR(request) : UINT32_MAX;
+	fake.fail_errno = err;
+}
+
+void fake_complete(const struct vqp_cqe *cqe)
+{
+	struct vqp_cqe *cqes = (struct vqp_cqe *)((char *)fake.ring + VQP_CQ_CQE_OFFSET);
+
+	assert_true(fake.ring->tail - fake.ring->head < fake.ring->entries);
+	cqes[fake.ring->tail & (fake.ring->entries - 1)] = *cqe;
+	__atomic_store_n(&fake.ring->tail, fake.ring->tail + 1, __ATOMIC_RELEASE);
+}
+
+struct ibv_qp *fake_qp(struct ibv_context *context, struct ibv_cq *cq, uint32_t max_inline)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.cap = { 64, 64, 4, 4, max_inline },
+		.qp_type = VQP_QPT_VQP,
+	};
+	struct ibv_qp *qp = vqp_create_qp(vqp_pd(context), &attr);
+
+	assert_non_null(qp);
+	return qp;
+}
+
+int fake_setup(void **state)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.abi_version = VQP_ABI_VERSION;
+	fake.next_qp_num = 0x1000;
+	*state = vqp_open();
+	return *state ? 0 : -1;
+}
+
+int fake_teardown(void **state)
+{
+	if (fake.ring)
+		munmap(fake.ring, fake.ring_bytes);
+	fake.ring = NULL;
+	return *state ? vqp_close(*state) : 0;
+}
