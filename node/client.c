@@ -111,7 +111,7 @@ static int receive_line(int fd, char **line, char **error)
 			char *grown;
 
 			room = room ? room * 2 : 4096;
-			if (room > 2 * VQPD_REPLY_MAX)
+			if (room > VQPD_REPLY_MAX)
 				return fail(error, EPROTO, "vqpd's answer is longer than %u bytes", VQPD_REPLY_MAX);
 			grown = realloc(*line, room);
 			if (!grown)

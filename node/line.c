@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "line.h"
+#include "loop.h"
+
+#define FILL_BYTES 4096
+
+void vqp_line_init(struct vqp_line *line, int fd, size_t max)
+{
+	*line = (struct vqp_line){ .fd = fd, .max = max };
+}
+
+void vqp_line_exit(struct vqp_line *line)
+{
+	if (line->fd >= 0)
+		close(line->fd);
+	free(line->in);
+	free(line->out);
+	*line = (struct vqp_line){ .fd = -1 };
+}
+
+int vqp_line_fill(struct vqp_line *line)
+{
+	ssize_t n;
+
+	if (line->in_room - line->in_bytes < FILL_BYTES) {
+		size_t room = line->in_room * 2 + FILL_BYTES;
+		char *grown = realloc(line->in, room);
+
+		if (!grown)
+			return -ENOMEM;
+		line->in = grown;
+		line->in_room = room;
+	}
+	n = recv(line->fd, line->in + line->in_bytes, line->in_room - line->in_bytes, MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 1 : -errno;
+	line->in_bytes += n;
+	return n > 0;
+}
+
+static void consume(struct vqp_line *line, size_t bytes)
+{
+	line->in_bytes -= bytes;
+	memmove(line->in, line->in + bytes, line->in_bytes);
+}
+
+int vqp_line_next(struct vqp_line *line, json_t **object)
+{
+	char *newline = line->in_bytes ? memchr(line->in, '\n', line->in_bytes) : NULL;
+	size_t bytes = newline ? (size_t)(newline - line->in) : line->in_bytes;
+	bool skipped = line->skipping;
+
+	if (skipped || bytes > line->max) {
+		line->skipping = !newline;
+		consume(line, newline ? bytes + 1 : bytes);
+		if (!skipped)
+			return -EMSGSIZE;
+		return newline ? vqp_line_next(line, object) : 0;
+	}
+	if (!newline)
+		return 0;
+
+	*object = json_loadb(line->in, bytes, JSON_REJECT_DUPLICATES, NULL);
+	consume(line, bytes + 1);
+	if (json_is_object(*object))
+		return 1;
+	json_decref(*object);
+	*object = NULL;
+	return -EBADMSG;
+}
+
+int vqp_line_queue(struct vqp_line *line, const json_t *object)
+{
+	size_t unsent = line->out_bytes - line->out_done;
+	size_t bytes = json_dumpb(object, NULL, 0, JSON_COMPACT);
+	char *out = malloc(unsent + bytes + 1);
+
+	if (!bytes || !out) {
+		free(out);
+		return -ENOMEM;
+	}
+	if (unsent)
+		memcpy(out, line->out + line->out_done, unsent);
+	json_dumpb(object, out + unsent, bytes, JSON_COMPACT);
+	out[unsent + bytes] = '\n';
+	free(line->out);
+	line->out = out;
+	line->out_bytes = unsent + bytes + 1;
+	line->out_done = 0;
+	return 0;
+}
+
+int vqp_line_flush(struct vqp_line *line)
+{
+	while (vqp_line_unsent(line)) {
+		ssize_t n = send(line->fd, line->out + line->out_done,
+				 line->out_bytes - line->out_done, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -errno;
+		line->out_done += n;
+	}
+	free(line->out);
+	line->out = NULL;
+	line->out_bytes = line->out_done = 0;
+	return 0;
+}
+
+int vqp_line_call(struct vqp_line *line, const json_t *request, json_t **reply, int timeout_ms)
+{
+	uint64_t deadline = vqp_loop_now_ms() + timeout_ms;
+	int ret = vqp_line_queue(line, request);
+
+	while (!ret) {
+		struct pollfd pfd = { .fd = line->fd, .events = POLLIN };
+		int64_t left = deadline - vqp_loop_now_ms();
+
+		ret = vqp_line_flush(line);
+		if (ret)
+			return ret;
+		if (vqp_line_unsent(line))
+			pfd.events |= POLLOUT;
+		if (left <= 0 || poll(&pfd, 1, left) == 0)
+			return -ETIMEDOUT;
+		if (pfd.revents & ~POLLOUT) {
+			int got = vqp_line_fill(line);
+
+			if (got <= 0)
+				return got ? got : -ECONNRESET;
+			ret = vqp_line_next(line, reply);
+		}
+	}
+	return ret > 0 ? 0 : ret;
+}

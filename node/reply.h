@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Answers: {"ok":true,...} and {"ok":false,"errno":"EEXIST","error":"text"}. */
+#ifndef VQP_NODE_REPLY_H
+#define VQP_NODE_REPLY_H
+
+#include <jansson.h>
+
+/* A refusal; `err` is an errno value, positive or negative. NULL when memory ran out. */
+json_t *vqp_reply_error(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What a refusal says, or NULL if `reply` is none. Lives as long as `reply`. */
+const char *vqp_reply_text(const json_t *reply);
+
+#endif

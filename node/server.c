@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <libgen.h>
+#include <netdb.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "address.h"
+#include "cleanup.h"
+#include "reply.h"
+#include "server.h"
+
+static struct vqp_client *client_of(struct vqp_watch *watch)
+{
+	return (struct vqp_client *)((char *)watch - offsetof(struct vqp_client, watch));
+}
+
+static void drop(struct vqp_client *client)
+{
+	struct vqp_server *server = client->server;
+
+	if (client->asked && server->gone)
+		server->gone(client);
+	vqp_loop_remove(server->loop, &client->watch);
+	vqp_line_exit(&client->line);
+	*client->link = client->next;
+	if (client->next)
+		client->next->link = client->link;
+	free(client);
+	server->count--;
+	if (server->full)
+		vqp_loop_change(server->loop, &server->watch, EPOLLIN);
+	server->full = false;
+}
+
+/* What can bring the client forward. A hangup is reported in any case. */
+static uint32_t wanted_events(const struct vqp_client *client)
+{
+	if (vqp_line_unsent(&client->line))	/* one that does not read answers is not read from */
+		return EPOLLOUT;
+	if (client->asked)
+		return 0;
+	/* Writable is at once: the next request is served when the other clients have had their turn. */
+	return vqp_line_complete(&client->line) ? EPOLLOUT : EPOLLIN;
+}
+
+static void settle(struct vqp_client *client)
+{
+	if (vqp_line_flush(&client->line) || (client->finished && !vqp_line_unsent(&client->line)))
+		drop(client);
+	else
+		vqp_loop_change(client->server->loop, &client->watch, wanted_events(client));
+}
+
+void vqp_server_answer(struct vqp_client *client, json_t *reply)
+{
+	client->asked = false;
+	if (!reply || vqp_line_queue(&client->line, reply))
+		client->finished = true;
+	json_decref(reply);
+	settle(client);
+}
+
+/* Hand out the next request, if it is complete. */
+static void serve(struct vqp_client *client)
+{
+	cleanup_json json_t *request = NULL;
+	int ret = vqp_line_next(&client->line, &request);
+
+	client->asked = ret == 1;
+	if (ret == 1) {
+		vqp_loop_change(client->server->loop, &client->watch, wanted_events(client));
+		client->server->request(client, request);
+	} else if (ret == -EMSGSIZE) {
+		vqp_server_answer(client, vqp_reply_error(ret, "a request has at most %zu bytes",
+							  client->line.max));
+	} else if (ret < 0) {
+		vqp_server_answer(client, vqp_reply_error(ret, "a request is one JSON object on one line"));
+	} else {
+		settle(client);
+	}
+}
+
+static void client_ready(struct vqp_watch *watch, uint32_t events)
+{
+	struct vqp_client *client = client_of(watch);
+
+	if (vqp_line_unsent(&client->line) || client->asked) {
+		if (events & (EPOLLHUP | EPOLLERR))
+			drop(client);
+		else
+			settle(client);
+	} else if (vqp_line_complete(&client->line) || vqp_line_fill(&client->line) == 1) {
+		serve(client);
+	} else {
+		drop(client);
+	}
+}
+
+/* Those that come now wait in the backlog until a client leaves. */
+static void stop_accepting(struct vqp_server *server)
+{
+	server->full = true;
+	vqp_loop_change(server->loop, &server->watch, 0);
+}
+
+static void accept_client(struct vqp_watch *watch, uint32_t events)
+{
+	struct vqp_server *server = (struct vqp_server *)((char *)watch - offsetof(struct vqp_server, watch));
+	int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct vqp_client *client = fd < 0 ? NULL : calloc(1, sizeof(*client));
+
+	(void)events;
+	if (!client) {
+		if (fd >= 0)
+			close(fd);
+		if (server->count && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
+			stop_accepting(server);
+		return;
+	}
+	client->server = server;
+	client->watch = (struct vqp_watch){ .fd = fd, .ready = client_ready };
+	vqp_line_init(&client->line, fd, VQP_LINE_MAX);
+	client->next = server->clients;
+	client->link = &server->clients;
+	if (client->next)
+		client->next->link = &client->next;
+	server->clients = client;
+	if (++server->count == VQP_SERVER_CLIENTS_MAX)
+		stop_accepting(server);
+	if (vqp_loop_add(server->loop, &client->watch, EPOLLIN))
+		drop(client);
+}
+
+static int start(struct vqp_server *server, struct vqp_loop *loop, int fd)
+{
+	int ret;
+
+	server->loop = loop;
+	server->watch = (struct vqp_watch){ .fd = fd, .ready = accept_client };
+	if (listen(fd, SOMAXCONN))
+		ret = -errno;
+	else
+		ret = vqp_loop_add(loop, &server->watch, EPOLLIN);
+	if (ret)
+		close(fd);
+	return ret;
+}
+
+/* Removes what a dead server left at `addr`; 0 if there is nothing (any more). */
+static int clear_path(const struct sockaddr_un *addr)
+{
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0 || errno == EAGAIN)
+		return -EADDRINUSE;
+	if (errno == ENOENT)
+		return 0;
+	if (errno != ECONNREFUSED)
+		return -errno;
+	return unlink(addr->sun_path) ? -errno : 0;
+}
+
+static int make_directory(const char *path)
+{
+	cleanup_free char *copy = strdup(path);
+
+	if (!copy)
+		return -ENOMEM;
+	return mkdir(dirname(copy), 0755) && errno != EEXIST ? -errno : 0;
+}
+
+int vqp_server_listen_unix(struct vqp_server *server, struct vqp_loop *loop, const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	mode_t mask;
+	int fd, ret;
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(addr.sun_path, path);
+	ret = make_directory(path);
+	if (!ret)
+		ret = clear_path(&addr);
+	if (ret)
+		return ret;
+
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	mask = umask(0177);
+	ret = bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ? -errno : 0;
+	umask(mask);
+	if (!ret)
+		return start(server, loop, fd);
+	close(fd);
+	return ret;
+}
+
+int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, const char *addr,
+			  const char *default_port)
+{
+	struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
+	cleanup_free char *host = NULL, *port = NULL;
+	struct addrinfo *info;
+	int fd, ret, one = 1;
+
+	ret = vqp_address_split(addr, default_port, &host, &port);
+	if (ret)
+		return ret;
+	if (getaddrinfo(host, port, &hints, &info))
+		return -EINVAL;
+	fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
+		ret = -errno;
+	} else {
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+		ret = bind(fd, info->ai_addr, info->ai_addrlen) ? -errno : 0;
+		if (ret)
+			close(fd);
+		else
+			ret = start(server, loop, fd);
+	}
+	freeaddrinfo(info);
+	return ret;
+}
+
+void vqp_server_exit(struct vqp_server *server)
+{
+	while (server->clients) {
+		server->clients->asked = false;
+		drop(server->clients);
+	}
+	vqp_loop_remove(server->loop, &server->watch);
+	close(server->watch.fd);
+}
