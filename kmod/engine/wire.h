@@ -9,6 +9,10 @@
  *   op        0 to 24  by opcode
  *   payload            SEND, WRITE, READ_RESP
  *
+ * Which packets of a message are its FIRST and LAST follows from offset and
+ * lengths, and must agree with them; only a message of no bytes has a packet
+ * of no bytes. IMM and SOLICITED are in the LAST packet only.
+ *
  * A flow is one VQP's requests to its peer; flow numbers are the initiating
  * node's. ACK, NAK and READ_RESP travel towards the initiator and name the
  * same flow. The sender's node is known by the GRH, not by the packet.
@@ -22,6 +26,7 @@
 #define VQP_WIRE_VERSION	1
 #define VQP_WIRE_HEADER_MAX	144	/* base + open + op, rounded up */
 #define VQP_WIRE_LANES_MAX	8
+#define VQP_WIRE_MSG_MAX	(1U << 30)	/* bytes of a message */
 
 enum vqp_op {
 	VQP_OP_SEND	= 1,	/* two-sided data */
@@ -75,6 +80,7 @@ struct vqp_pkt {
 
 	/* open */
 	u32 tenant;
+	u32 open_psn;			/* a target without a context takes the flow up here: nothing earlier is missing */
 	u8  src_gid[16];		/* container addresses */
 	u8  dst_gid[16];
 	u32 src_qp;			/* initiator's VQP number, in its namespace */
@@ -94,10 +100,16 @@ struct vqp_pkt {
 	u8  nak;			/* NAK: enum vqp_nak */
 	u32 rnr_us;			/* NAK_RNR, NAK_BUSY */
 
-	/* payload */
+	/* payload: at most 65535 bytes; its length is in the headers */
 	const void *payload;		/* into the parsed buffer */
 	u32 payload_bytes;
 };
+
+/* PSNs are compared modulo 2^32. */
+static inline bool vqp_psn_before(u32 a, u32 b)
+{
+	return (s32)(a - b) < 0;
+}
 
 /*
  * Parse `bytes` bytes. Everything is validated that can be without state:
@@ -106,7 +118,11 @@ struct vqp_pkt {
  */
 int __must_check vqp_wire_parse(const void *buf, u32 bytes, struct vqp_pkt *pkt);
 
-/* Write the headers of `pkt` to `buf`, which has VQP_WIRE_HEADER_MAX bytes. Returns their length. */
+/*
+ * Write the headers of `pkt`, a valid packet, to `buf`, which has
+ * VQP_WIRE_HEADER_MAX bytes. Returns their length; pkt->payload_bytes bytes of
+ * payload must follow them.
+ */
 u32 vqp_wire_build(void *buf, const struct vqp_pkt *pkt);
 
 #endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef VQP_SHIM_BYTEORDER_H
+#define VQP_SHIM_BYTEORDER_H
+
+#include_next <asm/byteorder.h>
+
+#define cpu_to_be16	__cpu_to_be16
+#define cpu_to_be32	__cpu_to_be32
+#define cpu_to_be64	__cpu_to_be64
+#define be16_to_cpu	__be16_to_cpu
+#define be32_to_cpu	__be32_to_cpu
+#define be64_to_cpu	__be64_to_cpu
+
+#endif
