@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The arguments of a CNI call, which are environment variables. */
+#ifndef VQP_CNI_ARGS_H
+#define VQP_CNI_ARGS_H
+
+#include "error.h"
+
+enum vqp_command {
+	VQP_COMMAND_ADD,
+	VQP_COMMAND_DEL,
+	VQP_COMMAND_CHECK,
+	VQP_COMMAND_STATUS,
+	VQP_COMMAND_GC,
+	VQP_COMMAND_VERSION,
+};
+
+/* Strings belong to the environment; "" stands for a variable that is not set. */
+struct vqp_args {
+	enum vqp_command command;
+	const char *container_id;
+	const char *netns;
+	const char *ifname;
+};
+
+/* Reads the environment and checks that what the command needs is set. */
+int vqp_args_read(struct vqp_args *args, struct vqp_error *error);
+
+/* Checks the form of the container id and the interface name, if the command has them. */
+int vqp_args_check(const struct vqp_args *args, struct vqp_error *error);
+
+/* Container ids and network names share one alphabet. */
+int vqp_args_is_id(const char *text);
+
+#endif

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "result.h"
+
+static int fail(struct vqp_error *error, const char *what)
+{
+	return vqp_error_set(error, VQP_ERROR_DECODE, "prevResult: %s", what);
+}
+
+/* "10.1.0.2/24" to "10.1.0.2" (INET6_ADDRSTRLEN bytes). The family, or 0. */
+static int split_cidr(const char *cidr, char *address)
+{
+	const char *slash = strchr(cidr, '/');
+	unsigned char bytes[sizeof(struct in6_addr)];
+	unsigned int prefix = 0;
+	int family;
+
+	if (!slash || slash - cidr >= INET6_ADDRSTRLEN)
+		return 0;
+	memcpy(address, cidr, slash - cidr);
+	address[slash - cidr] = '\0';
+	family = strchr(address, ':') ? AF_INET6 : AF_INET;
+	if (inet_pton(family, address, bytes) != 1)
+		return 0;
+
+	for (cidr = slash + 1; *cidr >= '0' && *cidr <= '9' && prefix <= 128; cidr++)
+		prefix = prefix * 10 + *cidr - '0';
+	if (cidr == slash + 1 || *cidr || prefix > (family == AF_INET ? 32 : 128))
+		return 0;
+	return family;
+}
+
+static int cidr_family(const char *cidr)
+{
+	char address[INET6_ADDRSTRLEN];
+
+	return split_cidr(cidr, address);
+}
+
+static int check_interfaces(const json_t *interfaces, struct vqp_error *error)
+{
+	const json_t *interface;
+	size_t i;
+
+	if (interfaces && !json_is_array(interfaces))
+		return fail(error, "\"interfaces\" must be an array");
+	json_array_foreach(interfaces, i, interface) {
+		const json_t *sandbox = json_object_get(interface, "sandbox");
+
+		if (!json_is_string(json_object_get(interface, "name")))
+			return fail(error, "an interface has no \"name\"");
+		if (sandbox && !json_is_string(sandbox))
+			return fail(error, "\"sandbox\" of an interface must be a string");
+	}
+	return 0;
+}
+
+static int check_ips(const json_t *ips, size_t interfaces, struct vqp_error *error)
+{
+	const json_t *ip;
+	size_t i;
+
+	if (ips && !json_is_array(ips))
+		return fail(error, "\"ips\" must be an array");
+	json_array_foreach(ips, i, ip) {
+		const json_t *index = json_object_get(ip, "interface");
+		const char *address = json_string_value(json_object_get(ip, "address"));
+
+		if (!address || !cidr_family(address))
+			return fail(error, "\"address\" of an IP must be of the form 10.1.0.2/24 or fd00::2/64");
+		if (index && (!json_is_integer(index) || json_integer_value(index) < 0 ||
+			      (size_t)json_integer_value(index) >= interfaces))
+			return fail(error, "\"interface\" of an IP must be an index of \"interfaces\"");
+	}
+	return 0;
+}
+
+static int check_routes(const json_t *routes, struct vqp_error *error)
+{
+	const json_t *route;
+	size_t i;
+
+	if (routes && !json_is_array(routes))
+		return fail(error, "\"routes\" must be an array");
+	json_array_foreach(routes, i, route) {
+		const char *dst = json_string_value(json_object_get(route, "dst"));
+
+		if (!dst || !cidr_family(dst))
+			return fail(error, "\"dst\" of a route must be of the form 0.0.0.0/0 or ::/0");
+	}
+	return 0;
+}
+
+static void delete_keys(const json_t *array, const char *const *keys)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(array, i, item)
+		for (const char *const *key = keys; *key; key++)
+			json_object_del(item, *key);
+}
+
+/* ip4 and ip6 of 0.1.0 and 0.2.0 become elements of ips and routes. */
+static int lift_family(json_t *result, const char *family, struct vqp_error *error)
+{
+	json_auto_t *old = json_incref(json_object_get(result, family));
+	json_t *ip, *gateway = json_object_get(old, "gateway"), *routes = json_object_get(old, "routes");
+
+	if (!old)
+		return 0;
+	json_object_del(result, family);
+	if (!json_is_object(old))
+		return fail(error, "\"ip4\" and \"ip6\" must be objects");
+	if (check_routes(routes, error))
+		return error->code;
+
+	ip = json_pack("{s:O?, s:O*}", "address", json_object_get(old, "ip"), "gateway", gateway);
+	if (json_array_append_new(json_object_get(result, "ips"), ip) ||
+	    (routes && json_array_extend(json_object_get(result, "routes"), routes)))
+		return vqp_error_set(error, VQP_ERROR_IO, "out of memory");
+	return 0;
+}
+
+static int lift(json_t *result, struct vqp_error *error)
+{
+	json_object_set_new(result, "ips", json_array());
+	json_object_set_new(result, "routes", json_array());
+	if (lift_family(result, "ip4", error) || lift_family(result, "ip6", error))
+		return error->code;
+	return 0;
+}
+
+static int parse_version(const json_t *json, enum vqp_version *version, struct vqp_error *error)
+{
+	const json_t *value = json_object_get(json, "cniVersion");
+
+	if (!value)
+		return 0;
+	if (!json_is_string(value))
+		return fail(error, "\"cniVersion\" must be a string");
+	*version = vqp_version_parse(json_string_value(value));
+	if (*version == VQP_VERSION_COUNT)
+		return vqp_error_set(error, VQP_ERROR_VERSION, "prevResult: cniVersion \"%s\" is not supported",
+				     json_string_value(value));
+	return 0;
+}
+
+json_t *vqp_result_parse(const json_t *json, enum vqp_version version, struct vqp_error *error)
+{
+	static const char *const ip_keys[] = { "version", NULL };
+	json_auto_t *result = json_deep_copy(json);
+	const json_t *interfaces;
+
+	if (parse_version(json, &version, error))
+		return NULL;
+	if (version < VQP_VERSION_0_3_0 && lift(result, error))
+		return NULL;
+
+	interfaces = json_object_get(result, "interfaces");
+	if (check_interfaces(interfaces, error) ||
+	    check_ips(json_object_get(result, "ips"), json_array_size(interfaces), error) ||
+	    check_routes(json_object_get(result, "routes"), error))
+		return NULL;
+	delete_keys(json_object_get(result, "ips"), ip_keys);
+	return json_incref(result);
+}
+
+/* The routes of one family, without what 0.2.0 did not have. */
+static json_t *lower_routes(const json_t *result, int family)
+{
+	json_t *routes = json_array();
+	const json_t *route;
+	size_t i;
+
+	json_array_foreach(json_object_get(result, "routes"), i, route) {
+		const json_t *dst = json_object_get(route, "dst");
+
+		if (cidr_family(json_string_value(dst)) == family)
+			json_array_append_new(routes, json_pack("{s:O, s:O*}", "dst", dst,
+								"gw", json_object_get(route, "gw")));
+	}
+	return routes;
+}
+
+/* The first address of one family as 0.2.0 wrote it, NULL if there is none. */
+static json_t *lower_family(const json_t *result, int family)
+{
+	const json_t *ip;
+	size_t i;
+
+	json_array_foreach(json_object_get(result, "ips"), i, ip) {
+		const json_t *address = json_object_get(ip, "address");
+		json_t *routes;
+
+		if (cidr_family(json_string_value(address)) != family)
+			continue;
+		routes = lower_routes(result, family);
+		if (!json_array_size(routes)) {
+			json_decref(routes);
+			routes = NULL;
+		}
+		return json_pack("{s:O, s:O*, s:o*}", "ip", address,
+				 "gateway", json_object_get(ip, "gateway"), "routes", routes);
+	}
+	return NULL;
+}
+
+/* 0.1.0 and 0.2.0 know one address of each family, and no interfaces. */
+static json_t *lower(const json_t *result, struct vqp_error *error)
+{
+	json_t *ip4 = lower_family(result, AF_INET), *ip6 = lower_family(result, AF_INET6);
+
+	if (!ip4 && !ip6)
+		fail(error, "it has no address, so it cannot be written in this cniVersion");
+	return json_pack("{s:o*, s:o*, s:O*}", "ip4", ip4, "ip6", ip6, "dns", json_object_get(result, "dns"));
+}
+
+static void set_ip_versions(const json_t *ips)
+{
+	json_t *ip;
+	size_t i;
+
+	json_array_foreach(ips, i, ip) {
+		int family = cidr_family(json_string_value(json_object_get(ip, "address")));
+
+		json_object_set_new(ip, "version", json_string(family == AF_INET ? "4" : "6"));
+	}
+}
+
+json_t *vqp_result_format(const json_t *result, enum vqp_version version, struct vqp_error *error)
+{
+	static const char *const interface_keys_1_1[] = { "mtu", "socketPath", "pciID", NULL };
+	static const char *const route_keys_1_1[] = { "mtu", "advmss", "priority", "table", "scope", NULL };
+	json_auto_t *out = version < VQP_VERSION_0_3_0 ? lower(result, error) : json_deep_copy(result);
+
+	if (version < VQP_VERSION_1_1_0) {
+		delete_keys(json_object_get(out, "interfaces"), interface_keys_1_1);
+		delete_keys(json_object_get(out, "routes"), route_keys_1_1);
+	}
+	if (version < VQP_VERSION_1_0_0)
+		set_ip_versions(json_object_get(out, "ips"));
+	if (!error->code && json_object_set_new(out, "cniVersion", json_string(vqp_version_text(version))))
+		vqp_error_set(error, VQP_ERROR_IO, "out of memory");
+	return error->code ? NULL : json_incref(out);
+}
+
+/* An address whose interface the previous plugin did not say is taken to be the container's. */
+static int is_of_interface(const json_t *result, const json_t *ip, const char *ifname)
+{
+	const json_t *index = json_object_get(ip, "interface"), *interface;
+	const char *sandbox;
+
+	if (!index)
+		return 1;
+	interface = json_array_get(json_object_get(result, "interfaces"), json_integer_value(index));
+	sandbox = json_string_value(json_object_get(interface, "sandbox"));
+	return sandbox && *sandbox && !strcmp(json_string_value(json_object_get(interface, "name")), ifname);
+}
+
+int vqp_result_address(const json_t *result, const char *ifname, char *text, struct vqp_error *error)
+{
+	const json_t *ip;
+	size_t i;
+
+	json_array_foreach(json_object_get(result, "ips"), i, ip)
+		if (is_of_interface(result, ip, ifname) &&
+		    split_cidr(json_string_value(json_object_get(ip, "address")), text))
+			return 0;
+	return vqp_error_set(error, VQP_ERROR_CONFIG,
+			     "prevResult has no address for the container's interface %s: put vqp behind a plugin that gives one",
+			     ifname);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Results of CNI plugins in all versions. Inside the plugin a result has the
+ * form of the newest version; vqp_result_parse() and vqp_result_format()
+ * convert from and to the others.
+ */
+#ifndef VQP_CNI_RESULT_H
+#define VQP_CNI_RESULT_H
+
+#include <jansson.h>
+
+#include "error.h"
+#include "version.h"
+
+/*
+ * A checked copy of `json`, which is of its own cniVersion, or of `version` if
+ * it names none. NULL: the error is set. To be freed with json_decref().
+ */
+json_t *vqp_result_parse(const json_t *json, enum vqp_version version, struct vqp_error *error);
+
+/* The result in the form of `version`, a new object. NULL: the error is set. */
+json_t *vqp_result_format(const json_t *result, enum vqp_version version, struct vqp_error *error);
+
+/*
+ * The first address of the container's interface `ifname`, without its prefix
+ * length, in text (INET6_ADDRSTRLEN bytes).
+ */
+int vqp_result_address(const json_t *result, const char *ifname, char *text, struct vqp_error *error);
+
+#endif

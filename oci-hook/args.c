@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <stddef.h>
+#include <string.h>
+
+#include "args.h"
+
+/* Options whose value is the next argument if it does not come with "=". */
+static const char *const global_options[] = {
+	"log", "log-format", "log-level", "root", "criu", "rootless", "cgroup-manager", NULL,
+};
+static const char *const create_options[] = {
+	"bundle", "b", "console-socket", "pid-file", "preserve-fds", "config", "f", NULL,
+};
+
+struct option {
+	const char *name;	/* of the table; NULL: takes no value, or is unknown */
+	const char *value;
+};
+
+/*
+ * Reads the option at argv[0], of the form --name value, --name=value or with
+ * one dash, which runc takes as well. Returns the number of arguments it took,
+ * 0 if argv[0] is no option.
+ */
+static int next_option(char *const *argv, const char *const *table, struct option *option)
+{
+	const char *arg = argv[0];
+	size_t length;
+
+	*option = (struct option){ 0 };
+	if (!arg || arg[0] != '-' || !arg[1] || !strcmp(arg, "--"))
+		return 0;
+	arg += arg[1] == '-' ? 2 : 1;
+	length = strcspn(arg, "=");
+	while (*table && (strlen(*table) != length || strncmp(*table, arg, length)))
+		table++;
+	if (!*table)
+		return 1;
+	option->name = *table;
+	if (arg[length] == '=') {
+		option->value = arg + length + 1;
+		return 1;
+	}
+	option->value = argv[1];
+	return argv[1] ? 2 : 1;
+}
+
+void vqp_args_parse(struct vqp_args *args, char *const *argv)
+{
+	struct option option;
+	int taken;
+
+	*args = (struct vqp_args){ .bundle = "." };
+	for (argv++; (taken = next_option(argv, global_options, &option)); argv += taken) {
+		if (!option.name)
+			continue;
+		if (!strcmp(option.name, "log"))
+			args->log = option.value;
+		else if (!strcmp(option.name, "log-format"))
+			args->log_format = option.value;
+	}
+
+	args->command = *argv;
+	if (!*argv || (strcmp(*argv, "create") && strcmp(*argv, "run")))
+		return;
+	for (argv++; (taken = next_option(argv, create_options, &option)); argv += taken)
+		if (option.name && option.value && (!strcmp(option.name, "bundle") || !strcmp(option.name, "b")))
+			args->bundle = option.value;
+}

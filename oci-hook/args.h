@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What vqp-runtime must know of an OCI runtime's command line (that of runc and crun). */
+#ifndef VQP_OCI_ARGS_H
+#define VQP_OCI_ARGS_H
+
+/* Strings belong to argv. */
+struct vqp_args {
+	const char *command;		/* "create", or NULL if there is none */
+	const char *bundle;		/* of create and run; the working directory if not given */
+	const char *log;		/* NULL: none */
+	const char *log_format;		/* NULL: text */
+};
+
+void vqp_args_parse(struct vqp_args *args, char *const *argv);
+
+#endif

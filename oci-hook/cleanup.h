@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Variables that let go of what they hold when they go out of scope. */
+#ifndef VQP_OCI_CLEANUP_H
+#define VQP_OCI_CLEANUP_H
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static inline void vqp_cleanup_free(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void vqp_cleanup_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+#define cleanup_free	__attribute__((cleanup(vqp_cleanup_free)))
+#define cleanup_close	__attribute__((cleanup(vqp_cleanup_close)))
+
+#endif

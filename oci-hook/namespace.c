@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "cleanup.h"
+#include "error.h"
+#include "namespace.h"
+
+int vqp_namespace_enter(const char *path, char **error)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return vqp_error_fail(error, errno, "cannot open network namespace %s: %s", path, strerror(errno));
+	if (setns(fd, CLONE_NEWNET))
+		return vqp_error_fail(error, errno, "cannot enter network namespace %s: %s", path, strerror(errno));
+	return 0;
+}
+
+int vqp_namespace_query(struct vqp_namespace *found, char **error)
+{
+	cleanup_close int fd = open(VQP_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	struct vqp_query query = { 0 };
+
+	if (fd < 0)
+		return vqp_error_fail(error, errno, "cannot open " VQP_DEVICE_PATH ": %s: is the vqp module loaded?",
+				      strerror(errno));
+	if (ioctl(fd, VQP_IOC_QUERY, &query))
+		return vqp_error_fail(error, errno, "cannot ask " VQP_DEVICE_PATH " for the VQP namespace: %s",
+				      strerror(errno));
+	found->tenant = query.tenant;
+	memcpy(found->gid, query.gid, sizeof(found->gid));
+	return 0;
+}
+
+/* 1 with the GID set if `address` can be that of a container. */
+static int global_gid(const struct sockaddr *address, uint8_t gid[VQP_GID_BYTES])
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	const struct in6_addr *in6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
+
+	switch (address->sa_family) {
+	case AF_INET:
+		memcpy(gid, mapped, sizeof(mapped));
+		memcpy(gid + sizeof(mapped), &((const struct sockaddr_in *)address)->sin_addr, 4);
+		/* 127/8 and the link-local 169.254/16 */
+		return gid[12] != 127 && !(gid[12] == 169 && gid[13] == 254);
+	case AF_INET6:
+		memcpy(gid, in6, VQP_GID_BYTES);
+		return !IN6_IS_ADDR_LOOPBACK(in6) && !IN6_IS_ADDR_LINKLOCAL(in6);
+	default:
+		return 0;
+	}
+}
+
+int vqp_namespace_first_gid(uint8_t gid[VQP_GID_BYTES], char **error)
+{
+	struct ifaddrs *list, *entry;
+
+	if (getifaddrs(&list))
+		return vqp_error_fail(error, errno, "cannot list the container's addresses: %s", strerror(errno));
+	for (entry = list; entry; entry = entry->ifa_next)
+		if (entry->ifa_addr && !(entry->ifa_flags & IFF_LOOPBACK) && entry->ifa_flags & IFF_UP &&
+		    global_gid(entry->ifa_addr, gid))
+			break;
+	freeifaddrs(list);
+	return entry ? 0 : vqp_error_fail(error, EADDRNOTAVAIL, "the container's network namespace has no address");
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The VQP namespace of a network namespace, asked of the kernel itself. */
+#ifndef VQP_OCI_NAMESPACE_H
+#define VQP_OCI_NAMESPACE_H
+
+#include <stdint.h>
+
+#include "../include/uapi/linux/vqp.h"
+
+struct vqp_namespace {
+	uint32_t tenant;
+	uint8_t gid[VQP_GID_BYTES];
+};
+
+/*
+ * Functions return 0 or a negative errno value with *error set to a text to be
+ * freed.
+ */
+
+/* Move this thread into the network namespace at `path`, for good. */
+int vqp_namespace_enter(const char *path, char **error);
+
+/* The VQP namespace of the network namespace this thread is in. -ENONET: it has none. */
+int vqp_namespace_query(struct vqp_namespace *found, char **error);
+
+/*
+ * The first global unicast address of an interface that is up, other than
+ * loopback, where this thread is. -EADDRNOTAVAIL: there is none.
+ */
+int vqp_namespace_first_gid(uint8_t gid[VQP_GID_BYTES], char **error);
+
+#endif

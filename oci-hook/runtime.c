@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * vqp-runtime, an OCI runtime that is another one with /dev/vqp: it adds the
+ * device and vqp-hook to the configuration of a container about to be made,
+ * and leaves everything else, all arguments unchanged, to runc or crun.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../include/uapi/linux/vqp.h"
+#include "args.h"
+#include "cleanup.h"
+#include "error.h"
+#include "spec.h"
+
+#define REAL_VARIABLE	"VQP_RUNTIME_REAL"
+#define HOOK_NAME	"vqp-hook"
+
+static const char usage[] =
+	"usage: vqp-runtime ARGUMENTS OF RUNC OR CRUN\n"
+	"\n"
+	"An OCI runtime whose containers have " VQP_DEVICE_PATH ": on create and run it adds the\n"
+	"device and " HOOK_NAME " (from its own directory) to the bundle's config.json, then becomes\n"
+	"runc, else crun. " REAL_VARIABLE " in the environment names another runtime to become.\n"
+	"Any arguments but a lone --help go to that runtime unchanged.\n";
+
+/* The hook that was installed together with this program. */
+static int find_hook(char hook[PATH_MAX], char **error)
+{
+	ssize_t bytes = readlink("/proc/self/exe", hook, PATH_MAX - sizeof(HOOK_NAME));
+	char *slash;
+
+	if (bytes < 0)
+		return vqp_error_fail(error, errno, "cannot find " HOOK_NAME ": /proc/self/exe: %s", strerror(errno));
+	hook[bytes] = '\0';
+	slash = strrchr(hook, '/');
+	strcpy(slash + 1, HOOK_NAME);
+	if (access(hook, X_OK))
+		return vqp_error_fail(error, errno, "cannot find " HOOK_NAME ": %s: %s", hook, strerror(errno));
+	return 0;
+}
+
+static int grant(const struct vqp_args *args, char **error)
+{
+	char hook[PATH_MAX];
+	struct stat device;
+	int ret;
+
+	if (stat(VQP_DEVICE_PATH, &device))
+		return vqp_error_fail(error, errno, VQP_DEVICE_PATH ": %s: is the vqp module loaded?",
+				      strerror(errno));
+	if (!S_ISCHR(device.st_mode))
+		return vqp_error_fail(error, ENODEV, VQP_DEVICE_PATH " is no character device");
+	ret = find_hook(hook, error);
+	if (ret)
+		return ret;
+	return vqp_spec_grant(args->bundle,
+			      &(struct vqp_grant){ .device = device.st_rdev, .hook = hook }, error);
+}
+
+/* In the form of runc's log, where the container engine looks for the reason. */
+static void log_error(const struct vqp_args *args, const char *message)
+{
+	FILE *log = args->log ? fopen(args->log, "ae") : NULL;
+	int json = args->log_format && !strcmp(args->log_format, "json");
+	time_t now = time(NULL);
+	char when[32];
+
+	fprintf(stderr, "vqp-runtime: %s\n", message);
+	if (!log)
+		return;
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+	if (json) {
+		json_object *entry = json_object_new_object();
+
+		json_object_object_add(entry, "level", json_object_new_string("error"));
+		json_object_object_add(entry, "msg", json_object_new_string(message));
+		json_object_object_add(entry, "time", json_object_new_string(when));
+		fprintf(log, "%s\n", json_object_to_json_string_ext(entry, JSON_C_TO_STRING_PLAIN));
+		json_object_put(entry);
+	} else {
+		fprintf(log, "time=\"%s\" level=error msg=\"%s\"\n", when, message);
+	}
+	fclose(log);
+}
+
+static void become(const char *runtime, char **argv)
+{
+	argv[0] = (char *)runtime;
+	execvp(runtime, argv);
+}
+
+int main(int argc, char **argv)
+{
+	const char *real = getenv(REAL_VARIABLE);
+	cleanup_free char *error = NULL;
+	struct vqp_args args;
+	int ret = 0;
+
+	if (argc == 2 && !strcmp(argv[1], "--help")) {
+		fputs(usage, stdout);
+		return 0;
+	}
+	vqp_args_parse(&args, argv);
+	if (args.command && (!strcmp(args.command, "create") || !strcmp(args.command, "run")))
+		ret = grant(&args, &error);
+	if (ret) {
+		log_error(&args, error ? error : strerror(-ret));
+		return 1;
+	}
+
+	if (real && *real) {
+		become(real, argv);
+	} else {
+		become("runc", argv);
+		if (errno == ENOENT)
+			become("crun", argv);
+	}
+	vqp_error_fail(&error, errno, "cannot run %s: %s", real && *real ? real : "runc or crun", strerror(errno));
+	log_error(&args, error ? error : "out of memory");
+	return 1;
+}

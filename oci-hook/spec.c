@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * json-c and not jansson, because everything that is not ours must come out as
+ * it went in, and jansson has no integers above 2^63 - 1: the specification
+ * writes an unlimited rlimit as 2^64 - 1.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "../include/uapi/linux/vqp.h"
+#include "cleanup.h"
+#include "error.h"
+#include "spec.h"
+
+#define FILE_NAME	"config.json"
+#define MAX_DEPTH	64
+#define HOOK_TIMEOUT_S	30	/* longer than a call of vqpd */
+
+static void put_object(json_object **object)
+{
+	json_object_put(*object);
+}
+
+static void free_tokener(json_tokener **tokener)
+{
+	if (*tokener)
+		json_tokener_free(*tokener);
+}
+
+#define cleanup_object	__attribute__((cleanup(put_object)))
+#define cleanup_tokener	__attribute__((cleanup(free_tokener)))
+
+static int read_text(int fd, size_t bytes, char *text, char **error)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		ssize_t n = read(fd, text + done, bytes - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return vqp_error_fail(error, n ? errno : EIO, "cannot read " FILE_NAME ": %s",
+					      n ? strerror(errno) : "it changed meanwhile");
+		done += n;
+	}
+	return 0;
+}
+
+static int parse(const char *text, size_t bytes, json_object **spec, char **error)
+{
+	cleanup_tokener json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
+
+	if (!tokener)
+		return vqp_error_fail(error, ENOMEM, "out of memory");
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+	*spec = json_tokener_parse_ex(tokener, text, bytes);
+	if (!json_object_is_type(*spec, json_type_object))
+		return vqp_error_fail(error, EINVAL, FILE_NAME " is not a JSON object: %s",
+				      *spec ? "it is something else" :
+				      json_tokener_error_desc(json_tokener_get_error(tokener)));
+	return 0;
+}
+
+static int read_spec(int bundle, json_object **spec, struct stat *old, char **error)
+{
+	cleanup_close int fd = openat(bundle, FILE_NAME, O_RDONLY | O_CLOEXEC);
+	cleanup_free char *text = NULL;
+	int ret;
+
+	if (fd < 0 || fstat(fd, old))
+		return vqp_error_fail(error, errno, "cannot open " FILE_NAME ": %s", strerror(errno));
+	if (!S_ISREG(old->st_mode) || old->st_size > VQP_SPEC_MAX_BYTES)
+		return vqp_error_fail(error, EFBIG, FILE_NAME " is no file of at most %u bytes",
+				      VQP_SPEC_MAX_BYTES);
+	text = malloc(old->st_size + 1);
+	if (!text)
+		return vqp_error_fail(error, ENOMEM, "out of memory");
+	ret = read_text(fd, old->st_size, text, error);
+	text[old->st_size] = '\0';
+	/* With its NUL, which tells the parser that the text ends there. */
+	return ret ? ret : parse(text, old->st_size + 1, spec, error);
+}
+
+static int write_text(int fd, const char *text, size_t bytes)
+{
+	while (bytes) {
+		ssize_t n = write(fd, text, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		bytes -= n;
+	}
+	return 0;
+}
+
+static int write_file(int bundle, const char *name, json_object *spec, const struct stat *old)
+{
+	cleanup_close int fd = openat(bundle, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	size_t bytes;
+	const char *text = json_object_to_json_string_length(spec, JSON_C_TO_STRING_PLAIN |
+							     JSON_C_TO_STRING_NOSLASHESCAPE, &bytes);
+
+	if (!text)
+		return -ENOMEM;
+	if (fd < 0 || fchown(fd, old->st_uid, old->st_gid) || fchmod(fd, old->st_mode & 07777))
+		return -errno;
+	return write_text(fd, text, bytes);
+}
+
+static int replace_spec(int bundle, json_object *spec, const struct stat *old, char **error)
+{
+	char name[64];
+	int ret;
+
+	snprintf(name, sizeof(name), "." FILE_NAME ".vqp-%d", getpid());
+	ret = write_file(bundle, name, spec, old);
+	if (!ret && renameat(bundle, name, bundle, FILE_NAME))
+		ret = -errno;
+	if (!ret)
+		return 0;
+	unlinkat(bundle, name, 0);
+	return vqp_error_fail(error, -ret, "cannot replace " FILE_NAME ": %s", strerror(-ret));
+}
+
+/* The member `key` of an object, made if it is not there. NULL if it is of another type. */
+static json_object *member(json_object *parent, const char *key, json_type type, char **error)
+{
+	json_object *child = NULL;
+
+	if (!parent)
+		return NULL;
+	if (!json_object_object_get_ex(parent, key, &child) || !child) {
+		child = type == json_type_array ? json_object_new_array() : json_object_new_object();
+		json_object_object_add(parent, key, child);
+	}
+	if (json_object_is_type(child, type))
+		return child;
+	vqp_error_fail(error, EINVAL, FILE_NAME ": \"%s\" must be an %s", key, json_type_to_name(type));
+	return NULL;
+}
+
+static int same_path(json_object *one, json_object *other)
+{
+	json_object *one_path = NULL, *other_path = NULL;
+
+	return json_object_object_get_ex(one, "path", &one_path) &&
+	       json_object_object_get_ex(other, "path", &other_path) &&
+	       json_object_equal(one_path, other_path);
+}
+
+/*
+ * Put `item` (consumed) at the end of the array in place of those like it. At
+ * the end, because of device rules the last one counts.
+ */
+static void put_last(json_object *array, json_object *item, int (*alike)(json_object *, json_object *))
+{
+	for (size_t i = json_object_array_length(array); i-- > 0;)
+		if (alike(json_object_array_get_idx(array, i), item))
+			json_object_array_del_idx(array, i, 1);
+	json_object_array_add(array, item);
+}
+
+static void add_string(json_object *object, const char *key, const char *value)
+{
+	json_object_object_add(object, key, json_object_new_string(value));
+}
+
+static void add_int(json_object *object, const char *key, int64_t value)
+{
+	json_object_object_add(object, key, json_object_new_int64(value));
+}
+
+static json_object *new_device(dev_t device)
+{
+	json_object *object = json_object_new_object();
+
+	add_string(object, "path", VQP_DEVICE_PATH);
+	add_string(object, "type", "c");
+	add_int(object, "major", major(device));
+	add_int(object, "minor", minor(device));
+	add_int(object, "fileMode", 0666);
+	add_int(object, "uid", 0);
+	add_int(object, "gid", 0);
+	return object;
+}
+
+static json_object *new_rule(dev_t device)
+{
+	json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "allow", json_object_new_boolean(1));
+	add_string(object, "type", "c");
+	add_int(object, "major", major(device));
+	add_int(object, "minor", minor(device));
+	add_string(object, "access", "rw");
+	return object;
+}
+
+static json_object *new_hook(const char *path, const char *stage)
+{
+	json_object *object = json_object_new_object(), *args = json_object_new_array();
+
+	json_object_array_add(args, json_object_new_string("vqp-hook"));
+	json_object_array_add(args, json_object_new_string(stage));
+	add_string(object, "path", path);
+	json_object_object_add(object, "args", args);
+	add_int(object, "timeout", HOOK_TIMEOUT_S);
+	return object;
+}
+
+static int edit(json_object *spec, const struct vqp_grant *grant, char **error)
+{
+	json_object *linux = member(spec, "linux", json_type_object, error);
+	json_object *devices = member(linux, "devices", json_type_array, error);
+	json_object *resources = devices ? member(linux, "resources", json_type_object, error) : NULL;
+	json_object *rules = member(resources, "devices", json_type_array, error);
+	json_object *hooks = rules ? member(spec, "hooks", json_type_object, error) : NULL;
+	json_object *create = member(hooks, "createRuntime", json_type_array, error);
+	json_object *poststop = create ? member(hooks, "poststop", json_type_array, error) : NULL;
+
+	if (!poststop)
+		return -EINVAL;
+	put_last(devices, new_device(grant->device), same_path);
+	put_last(rules, new_rule(grant->device), json_object_equal);
+	put_last(create, new_hook(grant->hook, "createRuntime"), same_path);
+	put_last(poststop, new_hook(grant->hook, "poststop"), same_path);
+	return 0;
+}
+
+int vqp_spec_grant(const char *bundle, const struct vqp_grant *grant, char **error)
+{
+	cleanup_close int dir = open(bundle, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_object json_object *spec = NULL;
+	struct stat old;
+	int ret;
+
+	if (dir < 0)
+		return vqp_error_fail(error, errno, "cannot open bundle %s: %s", bundle, strerror(errno));
+	ret = read_spec(dir, &spec, &old, error);
+	if (!ret)
+		ret = edit(spec, grant, error);
+	if (!ret)
+		ret = replace_spec(dir, spec, &old, error);
+	return ret;
+}

@@ -1,0 +1,373 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The CNI plugin against the CNI specification: what it accepts, refuses, asks
+# of vqpd and answers. Runs on the machine that builds, with a vqpd that answers
+# as told; tests/containers.bats has the real one.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export PLUGIN=$BATS_TEST_DIRNAME/../build/bin/cni/vqp
+	export SOCKET=$BATS_FILE_TMPDIR/vqpd.sock
+	"$BATS_TEST_DIRNAME/fake-vqpd" "$SOCKET" 3>&- &
+	echo $! >"$BATS_FILE_TMPDIR/pid"
+	timeout 10 bash -c 'until [ -S "$SOCKET" ]; do sleep 0.01; done'
+}
+
+teardown_file() {
+	kill "$(cat "$BATS_FILE_TMPDIR/pid")"
+}
+
+setup() {
+	# The plugin only hands its path to vqpd, so any file will do.
+	NETNS=$BATS_TEST_TMPDIR/netns
+	touch "$NETNS"
+	rm -f "$SOCKET.request"
+	reply '{"ok":true,"gid":"::ffff:10.1.0.2","tenant":1}'
+}
+
+reply() { echo "$1" >"$SOCKET.reply"; }
+
+# A configuration as behind bridge, of CNI version $1, changed by the jq filter $2.
+config() {
+	jq -cn --arg version "$1" --arg socket "$SOCKET" '{
+		cniVersion: $version, name: "net", type: "vqp", vqpd: $socket,
+		prevResult: {
+			cniVersion: $version,
+			interfaces: [{name: "br0"}, {name: "veth0"}, {name: "eth0", mac: "02:00:00:00:00:01", sandbox: "/run/netns/x"}],
+			ips: [{interface: 2, address: "10.1.0.2/24", gateway: "10.1.0.1"}],
+			routes: [{dst: "0.0.0.0/0"}],
+			dns: {}
+		}
+	} | '"${2-.}"
+}
+
+# COMMAND CONFIG [NAME=VALUE...]: call the plugin with a full environment, changed as told.
+call() {
+	local command=$1 config=$2
+	shift 2
+
+	run --separate-stderr env -i CNI_COMMAND="$command" CNI_CONTAINERID=c1 CNI_NETNS="$NETNS" \
+		CNI_IFNAME=eth0 CNI_PATH=/nowhere "$@" "$PLUGIN" <<<"$config"
+}
+
+# The last call failed with this code and a text, as the specification has it.
+error_is() {
+	echo "status $status, output $output"
+	[ "$status" -eq 1 ]
+	jq -e --argjson code "$1" '.code == $code and (.msg | length > 0) and (.cniVersion | length > 0)' <<<"$output"
+}
+
+# ... and vqpd was not asked.
+refused_with() {
+	error_is "$1"
+	[ ! -e "$SOCKET.request" ]
+}
+
+# The last call succeeded with an answer on which the jq filter is true.
+answer_is() {
+	echo "status $status, output $output, stderr $stderr"
+	[ "$status" -eq 0 ]
+	jq -e "$1" <<<"$output"
+}
+
+request_is() { jq -e "$1" "$SOCKET.request"; }
+
+@test "ADD asks vqpd for the address of prevResult" {
+	call ADD "$(config 1.0.0)"
+	answer_is true
+	request_is '. == {op: "add", id: "c1", ifname: "eth0", netns: "'"$NETNS"'", tenant: 1, address: "10.1.0.2"}'
+}
+
+@test "ADD answers with prevResult unchanged" {
+	call ADD "$(config 1.0.0)"
+	answer_is "$(config 1.0.0 '"\(.prevResult) == ."' | jq -r .)"
+}
+
+@test "ADD passes the tenant of the configuration" {
+	call ADD "$(config 1.0.0 '.tenant = 4294967295')"
+	answer_is true
+	request_is '.tenant == 4294967295'
+}
+
+@test "ADD takes an IPv6 address" {
+	call ADD "$(config 1.0.0 '.prevResult.ips[0].address = "fd00::2/64"')"
+	answer_is true
+	request_is '.address == "fd00::2"'
+}
+
+@test "ADD takes the address of the interface it is called for" {
+	call ADD "$(config 1.0.0 '.prevResult.interfaces += [{name: "net1", sandbox: "/run/netns/x"}]
+		| .prevResult.ips += [{interface: 3, address: "10.2.0.2/24"}]')" CNI_IFNAME=net1
+	answer_is true
+	request_is '.address == "10.2.0.2" and .ifname == "net1"'
+}
+
+@test "ADD takes an address that names no interface" {
+	call ADD "$(config 1.0.0 'del(.prevResult.ips[0].interface)')"
+	answer_is true
+	request_is '.address == "10.1.0.2"'
+}
+
+@test "ADD does not need CNI_PATH" {
+	run --separate-stderr env -i CNI_COMMAND=ADD CNI_CONTAINERID=c1 CNI_NETNS="$NETNS" CNI_IFNAME=eth0 \
+		"$PLUGIN" <<<"$(config 1.0.0)"
+	answer_is true
+}
+
+@test "ADD answers in 0.3.1 and 0.4.0 with the family of each address" {
+	for version in 0.3.0 0.3.1 0.4.0; do
+		call ADD "$(config $version)"
+		answer_is '.cniVersion == "'$version'" and .ips[0].version == "4" and .ips[0].interface == 2'
+	done
+}
+
+@test "ADD drops what came with 1.1.0 from an answer in 1.0.0" {
+	call ADD "$(config 1.0.0 '.prevResult.cniVersion = "1.1.0" | .prevResult.interfaces[2].mtu = 9000
+		| .prevResult.routes[0].table = 7')"
+	answer_is '.cniVersion == "1.0.0" and (.interfaces[2] | has("mtu") | not) and .routes == [{dst: "0.0.0.0/0"}]'
+}
+
+@test "ADD keeps what came with 1.1.0 in an answer in 1.1.0" {
+	call ADD "$(config 1.1.0 '.prevResult.interfaces[2].mtu = 9000')"
+	answer_is '.cniVersion == "1.1.0" and .interfaces[2].mtu == 9000'
+}
+
+@test "ADD answers in 0.2.0 with ip4 and ip6" {
+	call ADD "$(config 0.2.0 '.prevResult = {cniVersion: "0.2.0",
+		ip4: {ip: "10.1.0.2/24", gateway: "10.1.0.1", routes: [{dst: "0.0.0.0/0"}]}, ip6: {ip: "fd00::2/64"}}')"
+	answer_is '. == {cniVersion: "0.2.0", ip4: {ip: "10.1.0.2/24", gateway: "10.1.0.1",
+		routes: [{dst: "0.0.0.0/0"}]}, ip6: {ip: "fd00::2/64"}}'
+	request_is '.address == "10.1.0.2"'
+}
+
+@test "ADD converts a prevResult of another version" {
+	call ADD "$(config 1.0.0 '.prevResult = {cniVersion: "0.2.0",
+		ip4: {ip: "10.1.0.2/24", routes: [{dst: "0.0.0.0/0", gw: "10.1.0.1"}]}}')"
+	answer_is '.ips == [{address: "10.1.0.2/24"}] and .routes == [{dst: "0.0.0.0/0", gw: "10.1.0.1"}]'
+	call ADD "$(config 0.2.0 '.prevResult.cniVersion = "1.0.0"')"
+	answer_is '. == {cniVersion: "0.2.0", ip4: {ip: "10.1.0.2/24", gateway: "10.1.0.1",
+		routes: [{dst: "0.0.0.0/0"}]}, dns: {}}'
+}
+
+@test "ADD takes a configuration without cniVersion as 0.1.0" {
+	call ADD "$(config 1.0.0 'del(.cniVersion)')"
+	answer_is '.cniVersion == "0.1.0" and .ip4.ip == "10.1.0.2/24"'
+}
+
+@test "ADD without prevResult is a configuration error" {
+	call ADD "$(config 1.0.0 'del(.prevResult)')"
+	refused_with 7
+}
+
+@test "ADD with a prevResult without addresses is a configuration error" {
+	call ADD "$(config 1.0.0 'del(.prevResult.ips)')"
+	refused_with 7
+}
+
+@test "ADD does not take an address of the host's side" {
+	call ADD "$(config 1.0.0 '.prevResult.ips[0].interface = 1')"
+	refused_with 7
+}
+
+@test "a prevResult that is no result is a decoding error" {
+	for change in '.prevResult = []' '.prevResult.ips = {}' '.prevResult.ips[0].address = "10.1.0.2"' \
+		'.prevResult.ips[0].address = "10.1.0.2/33"' '.prevResult.ips[0].address = "ten/8"' \
+		'.prevResult.ips[0].address = 7' '.prevResult.ips[0].interface = 3' \
+		'.prevResult.ips[0].interface = -1' '.prevResult.ips[0].interface = "2"' \
+		'.prevResult.interfaces = "eth0"' '.prevResult.interfaces[0] = 1' \
+		'.prevResult.interfaces[2].sandbox = 1' '.prevResult.routes = {}' \
+		'.prevResult.routes[0].dst = "default"' '.prevResult.cniVersion = 1' \
+		'.prevResult = {cniVersion: "0.2.0", ip4: "10.1.0.2/24"}'; do
+		echo "$change"
+		call ADD "$(config 1.0.0 "$change")"
+		refused_with 6
+	done
+}
+
+@test "a prevResult of an unknown version is a version error" {
+	call ADD "$(config 1.0.0 '.prevResult.cniVersion = "9.9.9"')"
+	refused_with 1
+}
+
+@test "an unknown cniVersion is a version error for each command" {
+	for command in ADD DEL CHECK STATUS GC; do
+		call $command "$(config 1.2.0)"
+		refused_with 1
+	done
+}
+
+@test "what is not JSON is a decoding error" {
+	for text in '' '{' '[]' '"vqp"' 'null' '{} {}' '{"cniVersion": 1, "name": "net"}' $'{"name":"\xff"}'; do
+		echo "$text"
+		call ADD "$text"
+		refused_with 6
+	done
+}
+
+@test "a configuration above 1 MiB is refused" {
+	head -c 1100000 /dev/zero | tr '\0' ' ' >"$BATS_TEST_TMPDIR/big"
+	run --separate-stderr env -i CNI_COMMAND=ADD CNI_CONTAINERID=c1 CNI_NETNS="$NETNS" CNI_IFNAME=eth0 \
+		"$PLUGIN" <"$BATS_TEST_TMPDIR/big"
+	refused_with 5
+}
+
+@test "a missing or bad network name is a configuration error" {
+	for change in 'del(.name)' '.name = ""' '.name = "a/b"' '.name = "-net"' '.name = "nët"'; do
+		call ADD "$(config 1.0.0 "$change")"
+		refused_with 7
+	done
+}
+
+@test "a tenant out of range is a configuration error" {
+	for tenant in 0 -1 4294967296; do
+		call ADD "$(config 1.0.0 ".tenant = $tenant")"
+		refused_with 7
+	done
+}
+
+@test "a tenant that is no integer is a decoding error" {
+	for tenant in '"1"' 1.5 null true; do
+		call ADD "$(config 1.0.0 ".tenant = $tenant")"
+		refused_with 6
+	done
+}
+
+@test "a vqpd that is no absolute path is a configuration error" {
+	for path in '"vqpd.sock"' '""' '("/" * 108)'; do
+		call ADD "$(config 1.0.0 ".vqpd = $path")"
+		refused_with 7
+	done
+}
+
+@test "a missing variable is an environment error" {
+	for name in CNI_CONTAINERID CNI_NETNS CNI_IFNAME; do
+		call ADD "$(config 1.0.0)" $name=
+		refused_with 4
+		jq -e ".msg | contains(\"$name\")" <<<"$output"
+		call CHECK "$(config 1.0.0)" $name=
+		refused_with 4
+	done
+	for name in CNI_CONTAINERID CNI_IFNAME; do
+		call DEL "$(config 1.0.0)" $name=
+		refused_with 4
+	done
+}
+
+@test "an unknown command is an environment error" {
+	call FROB "$(config 1.0.0)"
+	refused_with 4
+	call add "$(config 1.0.0)"
+	refused_with 4
+}
+
+@test "a bad container id is an environment error" {
+	for id in -c1 a/b 'a b' '../x' 'ä'; do
+		call ADD "$(config 1.0.0)" CNI_CONTAINERID="$id"
+		refused_with 4
+	done
+}
+
+@test "a bad interface name is an environment error" {
+	for ifname in . .. a/b a:b 'a b' sixteencharacter; do
+		call ADD "$(config 1.0.0)" CNI_IFNAME="$ifname"
+		refused_with 4
+	done
+}
+
+@test "a network namespace that is not there or the host's is an environment error" {
+	call ADD "$(config 1.0.0)" CNI_NETNS=/nowhere
+	refused_with 4
+	call ADD "$(config 1.0.0)" CNI_NETNS=/proc/self/ns/net
+	refused_with 4
+}
+
+@test "ADD passes vqpd's refusal on" {
+	reply '{"ok":false,"errno":"EADDRINUSE","error":"10.1.0.2 is taken by c7"}'
+	call ADD "$(config 1.0.0)"
+	error_is 101
+	jq -e '.details == "10.1.0.2 is taken by c7" and (.msg | contains("10.1.0.2"))' <<<"$output"
+	reply '{"ok":false,"errno":"ENOMEM","error":"no memory"}'
+	call ADD "$(config 1.0.0)"
+	error_is 100
+}
+
+@test "ADD without vqpd asks to be tried again" {
+	call ADD "$(config 1.0.0 '.vqpd = "/nowhere/vqpd.sock"')"
+	error_is 11
+	jq -e '.details | contains("/nowhere/vqpd.sock")' <<<"$output"
+}
+
+@test "DEL names the attachment to vqpd and prints nothing" {
+	call DEL "$(config 1.0.0)"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	request_is '. == {op: "del", id: "c1", ifname: "eth0", netns: "'"$NETNS"'"}'
+}
+
+@test "DEL works without prevResult and without a network namespace" {
+	call DEL "$(config 1.0.0 'del(.prevResult)')" CNI_NETNS=
+	[ "$status" -eq 0 ]
+	request_is '. == {op: "del", id: "c1", ifname: "eth0"}'
+	call DEL "$(config 1.0.0 'del(.prevResult)')" CNI_NETNS=/run/netns/gone
+	[ "$status" -eq 0 ]
+}
+
+@test "DEL without vqpd succeeds and says so" {
+	call DEL "$(config 1.0.0 '.vqpd = "/nowhere/vqpd.sock"')"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[[ $stderr == *"/nowhere/vqpd.sock"* ]]
+}
+
+@test "DEL fails when vqpd refuses" {
+	reply '{"ok":false,"errno":"EIO","error":"the kernel refused"}'
+	call DEL "$(config 1.0.0)"
+	error_is 100
+}
+
+@test "CHECK is refused before 0.4.0, GC and STATUS are" {
+	call CHECK "$(config 0.3.1)"
+	refused_with 1
+	call GC "$(config 1.1.0)"
+	refused_with 1
+	call STATUS "$(config 1.1.0)"
+	refused_with 1
+}
+
+@test "VERSION lists every version from 0.1.0 to 1.1.0" {
+	call VERSION '{"cniVersion":"0.4.0"}'
+	answer_is '.cniVersion == "0.4.0" and
+		.supportedVersions == ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"]'
+}
+
+@test "VERSION needs no input and no other variable" {
+	run --separate-stderr env -i CNI_COMMAND=VERSION "$PLUGIN" </dev/null
+	answer_is '.supportedVersions | length == 7'
+}
+
+@test "without a command the plugin tells what it is" {
+	run --separate-stderr env -i "$PLUGIN" </dev/null
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[[ $stderr == *"CNI plugin"* ]]
+}
+
+@test "a network list can be run: cni-exec chains the results and undoes them in reverse" {
+	for type in first last; do
+		printf '#!/bin/sh\necho "%s $CNI_COMMAND $CNI_CONTAINERID $CNI_IFNAME" >>"%s/log"\n' \
+			$type "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/$type"
+		chmod +x "$BATS_TEST_TMPDIR/$type"
+	done
+	echo "[ \$CNI_COMMAND = DEL ] || echo '$(config 1.0.0 .prevResult)'" >>"$BATS_TEST_TMPDIR/first"
+	ln -s "$PLUGIN" "$BATS_TEST_TMPDIR/vqp"
+	jq -n --arg socket "$SOCKET" '{cniVersion: "1.0.0", name: "net", plugins: [{type: "first"},
+		{type: "vqp", vqpd: $socket, tenant: 5}, {type: "last"}]}' >"$BATS_TEST_TMPDIR/net.conflist"
+	export CNI_PATH=$BATS_TEST_TMPDIR
+
+	"$BATS_TEST_DIRNAME/cni-exec" add "$BATS_TEST_TMPDIR/net.conflist" c9 "$NETNS" eth0
+	request_is '.op == "add" and .id == "c9" and .tenant == 5'
+	"$BATS_TEST_DIRNAME/cni-exec" del "$BATS_TEST_TMPDIR/net.conflist" c9 "$NETNS" eth0
+	request_is '.op == "del" and .id == "c9"'
+	[ "$(cut -d' ' -f1,2 "$BATS_TEST_TMPDIR/log" | tr '\n' ,)" = "first ADD,last ADD,last DEL,first DEL," ]
+}
