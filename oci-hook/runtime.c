@@ -84,7 +84,8 @@ static void log_error(const struct vqp_args *args, const char *message)
 		json_object_object_add(entry, "level", json_object_new_string("error"));
 		json_object_object_add(entry, "msg", json_object_new_string(message));
 		json_object_object_add(entry, "time", json_object_new_string(when));
-		fprintf(log, "%s\n", json_object_to_json_string_ext(entry, JSON_C_TO_STRING_PLAIN));
+		fprintf(log, "%s\n", json_object_to_json_string_ext(entry, JSON_C_TO_STRING_PLAIN |
+									JSON_C_TO_STRING_NOSLASHESCAPE));
 		json_object_put(entry);
 	} else {
 		fprintf(log, "time=\"%s\" level=error msg=\"%s\"\n", when, message);

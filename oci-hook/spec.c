@@ -63,10 +63,11 @@ static int parse(const char *text, size_t bytes, json_object **spec, char **erro
 		return vqp_error_fail(error, ENOMEM, "out of memory");
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
 	*spec = json_tokener_parse_ex(tokener, text, bytes);
-	if (!json_object_is_type(*spec, json_type_object))
-		return vqp_error_fail(error, EINVAL, FILE_NAME " is not a JSON object: %s",
-				      *spec ? "it is something else" :
+	if (json_tokener_get_error(tokener) != json_tokener_success)
+		return vqp_error_fail(error, EINVAL, FILE_NAME " is not JSON: %s",
 				      json_tokener_error_desc(json_tokener_get_error(tokener)));
+	if (!json_object_is_type(*spec, json_type_object))
+		return vqp_error_fail(error, EINVAL, FILE_NAME " is not a JSON object");
 	return 0;
 }
 

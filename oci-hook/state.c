@@ -23,9 +23,11 @@ static int read_json(FILE *in, json_t **json, char **error)
 		return vqp_error_fail(error, EFBIG, "the container's state is longer than %u bytes",
 				      VQP_STATE_MAX_BYTES);
 	*json = json_loadb(text, bytes, 0, &where);
+	if (!*json)
+		return vqp_error_fail(error, EINVAL, "the container's state is not JSON: line %d: %s",
+				      where.line, where.text);
 	if (!json_is_object(*json))
-		return vqp_error_fail(error, EINVAL, "the container's state is not a JSON object: line %d: %s",
-				      where.line, *json ? "another type" : where.text);
+		return vqp_error_fail(error, EINVAL, "the container's state is not a JSON object");
 	return 0;
 }
 
