@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* vqp-metad: the meta server. */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sysexits.h>
+
+#include <linux/vqp.h>
+#include <vqp/vqp.h>
+
+#include "../loop.h"
+#include "../netlink.h"
+#include "../option.h"
+#include "../server.h"
+#include "../status.h"
+#include "answer.h"
+
+#define DEFAULT_PORT	"7471"
+#define BUCKETS_MAX	(1U << 20)	/* 640 MiB, some 7 million addresses */
+#define TICK_MS		1000
+
+struct server {
+	struct vqp_loop loop;
+	struct vqp_watch signals, tick;
+	struct vqp_server listener;
+	struct vqp_netlink netlink;
+	struct vqp_metad metad;
+	struct ibv_context *context;
+	struct ibv_mr *mr;
+};
+
+static const char help[] =
+"Usage: vqp-metad [OPTION]...\n"
+"Hold the table in which nodes look up where containers are: nodes announce\n"
+"theirs over TCP, and READ the table over RDMA.\n"
+"\n"
+"  -l, --listen ADDR:PORT  take announcements here (default: every address, port " DEFAULT_PORT ");\n"
+"                          choose one that containers cannot reach\n"
+"  -b, --buckets N         size of the table, a power of two: room for 7 addresses\n"
+"                          and 640 bytes each (default 1024)\n"
+"  -h, --help              this text\n";
+
+static void open_context(struct server *server)
+{
+	server->context = vqp_open();
+	if (server->context)
+		return;
+	switch (errno) {
+	case ENOENT:
+		errx(EX_UNAVAILABLE, "no vqp module loaded: modprobe vqp");
+	case EPERM:
+	case EACCES:
+		errx(EX_NOPERM, "the host's own VQP namespace needs CAP_NET_ADMIN: run as root");
+	case ENONET:
+		errx(EX_UNAVAILABLE, "run vqp-metad in the host's network namespace");
+	default:
+		err(EX_OSERR, "cannot open " VQP_DEVICE_PATH);
+	}
+}
+
+/* The table's memory, which other nodes may READ from now on. */
+static struct vqp_bucket *register_memory(struct server *server, uint32_t buckets)
+{
+	size_t bytes = (size_t)buckets * VQP_BUCKET_BYTES;
+	void *memory;
+
+	if (bytes <= VQP_MAX_ARENA_BYTES) {
+		memory = vqp_alloc(server->context, bytes);
+	} else {
+		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (memory == MAP_FAILED)
+			memory = NULL;
+	}
+	if (!memory)
+		err(EX_OSERR, "no memory for %u buckets", buckets);
+	server->mr = vqp_reg_mr(vqp_pd(server->context), memory, bytes, IBV_ACCESS_REMOTE_READ);
+	if (!server->mr)
+		err(EX_OSERR, "cannot register %zu bytes (more than %u are charged to the memlock limit)",
+		    bytes, VQP_MAX_ARENA_BYTES);
+	return memory;
+}
+
+/* How nodes READ the table changes with this node's RDMA device. */
+static void refresh_hello(struct server *server)
+{
+	json_t *status = NULL;
+
+	json_decref(server->metad.hello);
+	server->metad.hello = NULL;
+	if (vqp_netlink_do(&server->netlink, VQP_CMD_STATUS_GET, NULL, &status))
+		return;
+	server->metad.hello = vqp_status_dct(status);
+	json_decref(status);
+	if (server->metad.hello)
+		json_object_update_new(server->metad.hello,
+				       json_pack("{s:b, s:I, s:I, s:I}", "ok", 1,
+						 "key", (json_int_t)server->mr->rkey,
+						 "addr", (json_int_t)(uintptr_t)server->mr->addr,
+						 "buckets", (json_int_t)server->metad.table.nbuckets));
+}
+
+static void tick(struct vqp_watch *watch, uint32_t events)
+{
+	struct server *server = (struct server *)((char *)watch - offsetof(struct server, tick));
+
+	(void)events;
+	vqp_loop_timer_ack(watch);
+	vqp_table_expire(&server->metad.table, vqp_loop_now_ms());
+	refresh_hello(server);
+}
+
+static void answer(struct vqp_client *client, json_t *request)
+{
+	struct server *server = client->server->owner;
+
+	vqp_server_answer(client, vqp_metad_answer(&server->metad, request, vqp_loop_now_ms()));
+}
+
+static void start(struct server *server, const char *listen, uint32_t buckets)
+{
+	int ret;
+
+	ret = vqp_netlink_open(&server->netlink);
+	if (!ret)
+		ret = vqp_loop_init(&server->loop);
+	if (!ret)
+		ret = vqp_loop_add_signals(&server->loop, &server->signals);
+	server->tick.ready = tick;
+	if (!ret)
+		ret = vqp_loop_add_timer(&server->loop, &server->tick, TICK_MS);
+	if (ret)
+		errx(EX_OSERR, "cannot start: %s", strerror(-ret));
+
+	open_context(server);
+	if (vqp_table_init(&server->metad.table, register_memory(server, buckets), buckets))
+		errx(EX_OSERR, "out of memory");
+	refresh_hello(server);
+
+	server->listener.owner = server;
+	server->listener.request = answer;
+	ret = vqp_server_listen_tcp(&server->listener, &server->loop, listen, DEFAULT_PORT);
+	if (ret == -EINVAL)
+		errx(EX_USAGE, "--listen takes ADDR:PORT, not '%s'", listen);
+	if (ret)
+		errx(EX_UNAVAILABLE, "cannot listen on %s: %s", listen, strerror(-ret));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "listen", required_argument, NULL, 'l' },
+		{ "buckets", required_argument, NULL, 'b' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	static struct server server;
+	const char *listen = ":" DEFAULT_PORT;
+	uint32_t buckets = 1024;
+	int option, ret;
+
+	while ((option = getopt_long(argc, argv, "l:b:h", options, NULL)) >= 0) {
+		switch (option) {
+		case 'l':
+			listen = optarg;
+			break;
+		case 'b':
+			buckets = vqp_option_number("--buckets", optarg, 1, BUCKETS_MAX);
+			if (buckets & (buckets - 1))
+				errx(EX_USAGE, "--buckets takes a power of two, not %u", buckets);
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return 0;
+		default:
+			return EX_USAGE;
+		}
+	}
+	if (optind < argc)
+		errx(EX_USAGE, "unexpected argument '%s' (--help)", argv[optind]);
+
+	start(&server, listen, buckets);
+	warnx("table of %u buckets, listening on %s", buckets, listen);
+	ret = vqp_loop_run(&server.loop);
+	vqp_server_exit(&server.listener);
+	vqp_table_exit(&server.metad.table);
+	json_decref(server.metad.hello);
+	vqp_dereg_mr(server.mr);
+	vqp_close(server.context);
+	vqp_netlink_close(&server.netlink);
+	vqp_loop_exit(&server.loop);
+	return ret ? EX_OSERR : 0;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+int vqp_table_init(struct vqp_table *table, struct vqp_bucket *buckets, uint32_t nbuckets)
+{
+	*table = (struct vqp_table){
+		.buckets = buckets,
+		.chains = calloc(nbuckets, sizeof(*table->chains)),
+		.nbuckets = nbuckets,
+	};
+	if (!table->chains)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nbuckets; i++)
+		vqp_bucket_init(&buckets[i]);
+	return 0;
+}
+
+void vqp_table_exit(struct vqp_table *table)
+{
+	vqp_table_expire(table, UINT64_MAX);
+	free(table->chains);
+}
+
+/*
+ * Readers see the old bucket, the new one, or one that fails its checksum for
+ * as long as the copy takes; never one that is wrong for the time of an update.
+ */
+static void publish(struct vqp_table *table, uint32_t index, const struct vqp_bucket *bucket)
+{
+	memcpy(&table->buckets[index], bucket, sizeof(*bucket));
+}
+
+static int store(struct vqp_table *table, uint32_t index, uint32_t tenant, const uint8_t gid[16],
+		 const struct vqp_dct *dct)
+{
+	struct vqp_bucket bucket = table->buckets[index];
+	int ret = vqp_bucket_set(&bucket, tenant, gid, dct);
+
+	if (!ret)
+		publish(table, index, &bucket);
+	return ret;
+}
+
+/* Where the pointer to the entry is, or where one to a new entry goes. */
+static struct vqp_table_entry **find(struct vqp_table *table, uint32_t tenant, const uint8_t gid[16],
+				     uint32_t index[2])
+{
+	struct vqp_table_entry **link;
+
+	vqp_bucket_index(tenant, gid, table->nbuckets, index);
+	for (link = &table->chains[index[0]]; *link; link = &(*link)->next)
+		if ((*link)->tenant == tenant && !memcmp((*link)->gid, gid, 16))
+			break;
+	return link;
+}
+
+static void drop(struct vqp_table *table, struct vqp_table_entry **link)
+{
+	struct vqp_table_entry *entry = *link;
+	struct vqp_bucket bucket = table->buckets[entry->bucket];
+
+	vqp_bucket_clear(&bucket, entry->tenant, entry->gid);
+	publish(table, entry->bucket, &bucket);
+	*link = entry->next;
+	free(entry);
+	table->count--;
+}
+
+static int insert(struct vqp_table *table, struct vqp_table_entry **link, const uint32_t index[2],
+		  const struct vqp_table_entry *wanted)
+{
+	struct vqp_table_entry *entry = malloc(sizeof(*entry));
+	int ret;
+
+	if (!entry)
+		return -ENOMEM;
+	*entry = *wanted;
+	entry->bucket = index[0];
+	ret = store(table, index[0], entry->tenant, entry->gid, &entry->dct);
+	if (ret == -ENOSPC && index[1] != index[0]) {
+		entry->bucket = index[1];
+		ret = store(table, index[1], entry->tenant, entry->gid, &entry->dct);
+	}
+	if (ret) {
+		free(entry);
+		return ret;
+	}
+	*link = entry;
+	table->count++;
+	return 0;
+}
+
+int vqp_table_announce(struct vqp_table *table, uint32_t tenant, const uint8_t gid[16],
+		       const struct vqp_dct *dct, bool takeover, uint64_t lease_ms, uint64_t now_ms)
+{
+	struct vqp_table_entry wanted = { .tenant = tenant, .dct = *dct, .expires_ms = now_ms + lease_ms };
+	uint32_t index[2];
+	struct vqp_table_entry **link = find(table, tenant, gid, index), *entry = *link;
+	int ret = 0;
+
+	memcpy(wanted.gid, gid, sizeof(wanted.gid));
+	if (!entry)
+		return insert(table, link, index, &wanted);
+	if (!takeover && now_ms < entry->expires_ms &&
+	    memcmp(entry->dct.node_gid, dct->node_gid, sizeof(dct->node_gid)))
+		return -EADDRINUSE;
+	/* Readers are not made to retry for a renewal. */
+	if (memcmp(&entry->dct, dct, sizeof(*dct)))
+		ret = store(table, entry->bucket, tenant, gid, dct);
+	if (!ret) {
+		entry->dct = *dct;
+		entry->expires_ms = wanted.expires_ms;
+	}
+	return ret;
+}
+
+int vqp_table_withdraw(struct vqp_table *table, uint32_t tenant, const uint8_t gid[16],
+		       const uint8_t node_gid[16])
+{
+	uint32_t index[2];
+	struct vqp_table_entry **link = find(table, tenant, gid, index);
+
+	if (!*link)
+		return -ENOENT;
+	if (memcmp((*link)->dct.node_gid, node_gid, 16))
+		return -EADDRINUSE;
+	drop(table, link);
+	return 0;
+}
+
+void vqp_table_expire(struct vqp_table *table, uint64_t now_ms)
+{
+	for (uint32_t i = 0; i < table->nbuckets; i++) {
+		struct vqp_table_entry **link = &table->chains[i];
+
+		while (*link) {
+			if ((*link)->expires_ms <= now_ms)
+				drop(table, link);
+			else
+				link = &(*link)->next;
+		}
+	}
+}
