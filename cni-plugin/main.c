@@ -162,19 +162,27 @@ static int check(const struct vqp_args *args, const struct vqp_config *config, s
 	return error->code;
 }
 
-static int version(const json_t *json, struct vqp_error *error)
+/* Answers whatever the input: a runtime asks this to find out what it may write. */
+static int version(struct vqp_error *error)
 {
-	const char *asked = json_string_value(json_object_get(json, "cniVersion"));
-	json_auto_t *answer = json_pack("{s:s, s:o}",
-					"cniVersion", asked ? asked : vqp_version_text(VQP_VERSION_LATEST),
-					"supportedVersions", vqp_version_list());
+	json_auto_t *config = NULL, *answer = NULL;
+	const char *asked;
 
+	vqp_config_read(stdin, &config, error);
+	vqp_error_clear(error);
+	asked = json_string_value(json_object_get(config, "cniVersion"));
+	answer = json_pack("{s:s, s:o}", "cniVersion", asked ? asked : vqp_version_text(VQP_VERSION_LATEST),
+			   "supportedVersions", vqp_version_list());
 	return print(answer, error);
 }
 
-static int run(const struct vqp_args *args, struct vqp_config *config, json_t *json, struct vqp_error *error)
+static int run(const struct vqp_args *args, struct vqp_config *config, struct vqp_error *error)
 {
-	if (vqp_config_parse(config, json, error) || vqp_args_check(args, error))
+	json_t *json;
+
+	if (vqp_config_read(stdin, &json, error) ||
+	    vqp_config_parse(config, json, error) ||
+	    vqp_args_check(args, error))
 		return error->code;
 	switch (args->command) {
 	case VQP_COMMAND_ADD:
@@ -193,7 +201,6 @@ int main(int argc, char **argv)
 	struct vqp_config config = { .version = VQP_VERSION_LATEST };
 	struct vqp_error error = { 0 };
 	struct vqp_args args;
-	json_t *json;
 	int failed;
 
 	if (argc > 1 && !strcmp(argv[1], "--help")) {
@@ -204,13 +211,11 @@ int main(int argc, char **argv)
 		fputs(about, stderr);
 		return 0;
 	}
-	if (vqp_args_read(&args, &error) || vqp_config_read(stdin, &json, &error)) {
-		/* nothing to let go of */
-	} else if (args.command == VQP_COMMAND_VERSION) {
-		version(json, &error);
-		json_decref(json);
-	} else {
-		run(&args, &config, json, &error);
+	if (!vqp_args_read(&args, &error)) {
+		if (args.command == VQP_COMMAND_VERSION)
+			version(&error);
+		else
+			run(&args, &config, &error);
 	}
 
 	failed = error.code != VQP_ERROR_NONE;

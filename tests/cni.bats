@@ -341,9 +341,11 @@ request_is() { jq -e "$1" "$SOCKET.request"; }
 		.supportedVersions == ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"]'
 }
 
-@test "VERSION needs no input and no other variable" {
-	run --separate-stderr env -i CNI_COMMAND=VERSION "$PLUGIN" </dev/null
-	answer_is '.supportedVersions | length == 7'
+@test "VERSION answers whatever the input and without any other variable" {
+	for text in '' '{' '[]' '{"cniVersion": 1}'; do
+		run --separate-stderr env -i CNI_COMMAND=VERSION "$PLUGIN" <<<"$text"
+		answer_is '.cniVersion == "1.1.0" and (.supportedVersions | length == 7)'
+	done
 }
 
 @test "without a command the plugin tells what it is" {
