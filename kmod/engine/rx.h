@@ -6,12 +6,12 @@
  * with the number of initiators. Same rules for calls and callbacks as tx.h.
  *
  * Lifetime (timer based, as in Watson's delta-t: no handshake can be afforded):
- * an OPEN packet of an unknown flow makes a context that expects that packet's
- * PSN. A context is kept for at least VQP_RX_LINGER_US after its last packet,
- * closed or not, so that a late duplicate finds it and is recognized; after
- * that it may be reused, oldest first. With every context younger than that, a new flow is
- * told NAK_BUSY. An open context in the middle of a message, or idle for less than idle_us, is
- * never taken (initiators give up long before idle_us).
+ * an OPEN packet of an unknown flow makes a context that expects its open_psn.
+ * A context is kept for at least linger_us after its last packet, closed or
+ * not, so that a late duplicate finds it and is recognized; after that a closed
+ * one may be reused, oldest first. An open one may be reused when it was idle
+ * for idle_us (initiators give up long before); if it was in the middle of a message,
+ * that is broken off. With no context to be had, a new flow is told NAK_BUSY.
  */
 #ifndef VQP_ENGINE_RX_H
 #define VQP_ENGINE_RX_H
@@ -28,7 +28,7 @@ struct vqp_rx;
 
 struct vqp_rx_ops {
 	/*
-	 * An OPEN packet makes or confirms the context: resolve (tenant, dst_gid) to a
+	 * An OPEN packet makes the context: resolve (tenant, dst_gid) to a
 	 * namespace and keep it in rx->ns. 0 or -ENOENT (NAK_NO_NS). Undone by close().
 	 */
 	int (*open)(struct vqp_rx *rx, const struct vqp_pkt *pkt);
@@ -37,13 +37,17 @@ struct vqp_rx_ops {
 	bool (*alive)(struct vqp_rx *rx);
 	/*
 	 * Take a receive request for a SEND of `bytes`, or for a WRITE with
-	 * immediate (bytes 0), keep it in rx->recv. 0; -EAGAIN (NAK_RNR);
+	 * immediate (bytes 0; its data is already written, and written again after NAK_RNR), keep it in rx->recv. 0; -EAGAIN (NAK_RNR);
 	 * -ENOENT, -EMSGSIZE (NAK_INV_REQ); other: NAK_OP.
 	 */
 	int (*recv_begin)(struct vqp_rx *rx, u32 bytes);
 	/* Put SEND data. Non-zero: NAK_OP. */
 	int (*recv_data)(struct vqp_rx *rx, u32 offset, const void *data, u32 bytes);
-	/* The message is complete, or broken off (ok false): gives rx->recv back. `bytes`: of the message (SEND) or the write (WRITE with immediate). */
+	/*
+	 * The message is complete: `pkt` is its last packet, `bytes` the length of the
+	 * message (SEND) or of the write (WRITE with immediate). Or it is broken off:
+	 * `ok` is false, `pkt` NULL. Gives rx->recv back.
+	 */
 	void (*recv_end)(struct vqp_rx *rx, const struct vqp_pkt *pkt, u32 bytes, bool ok);
 	/* One-sided write; bytes may be 0 (then nothing is checked). -EACCES and others: NAK_ACCESS. */
 	int (*write)(struct vqp_rx *rx, u32 rkey, u64 addr, const void *data, u32 bytes);
@@ -62,13 +66,15 @@ enum vqp_rx_state { VQP_RX_FREE, VQP_RX_OPEN, VQP_RX_CLOSED, VQP_RX_FAILED };
 
 struct vqp_rx {
 	struct list_head hash;		/* in its bucket, unless free */
-	struct list_head lru;		/* oldest first */
+	struct list_head lru;		/* in the table's `spare` or `live` */
 	u8  node_gid[16];		/* key: initiator's node, epoch, flow */
 	u32 src_epoch;
 	u32 flow;
 	u8  state;			/* enum vqp_rx_state */
 	u8  nak;			/* FAILED: the NAK to repeat */
-	bool gap;			/* NAK_SEQ was sent for the present gap */
+	u8  msg_op;			/* SEND, WRITE in progress, or 0 */
+	bool gap;			/* a NAK was sent for `psn` */
+	u32 gap_psn;			/* with `gap`: latest packet that came too early */
 	bool receiving;			/* recv_begin() succeeded, recv_end() is due */
 	u32 psn;			/* next expected */
 	u32 unacked;			/* packets taken since the last ACK */
@@ -77,7 +83,7 @@ struct vqp_rx {
 	u64 last_us;			/* last packet */
 	/* from the OPEN header */
 	u32 tenant;
-	u8  src_gid[16];
+	u8  src_gid[16], dst_gid[16];
 	u32 src_qp, dst_qp;
 	u16 dst_port;
 	/* the caller's */
@@ -92,11 +98,12 @@ struct vqp_rxtab {
 	u32 nslots;
 	struct list_head *buckets;
 	u32 nbuckets;			/* power of two */
-	struct list_head lru;		/* all contexts: free ones first, then oldest first */
+	struct list_head spare;		/* contexts that are free, then closed, oldest first */
+	struct list_head live;		/* contexts that are open or failed, oldest first */
 	u32 payload_bytes;		/* per READ_RESP packet; the initiator's packets may be of any size */
 	u32 epoch;			/* of this node */
 	u64 linger_us, idle_us;
-	u64 opened, reused, busy;	/* statistics */
+	u64 opened, reused, busy;	/* statistics: contexts made; in place of one that was open; refused */
 };
 
 void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,

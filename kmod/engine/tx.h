@@ -12,9 +12,15 @@
  * given out when a packet is first sent, and compared modulo 2^32.
  *
  * Reliability: the target takes packets in order only, and answers a gap with
- * NAK_SEQ: the flow goes back to it. READ chunks are idempotent: a chunk whose
- * response is incomplete is requested again from its first missing packet.
- * After giveup_us without progress every message fails with RETRY_EXC_ERR.
+ * NAK_SEQ: the flow goes back to it. After a timeout, RNR or BUSY one packet
+ * goes ahead alone until it is answered. READ chunks are idempotent: what is
+ * missing of a response is requested again, from the first to the last missing
+ * packet, as soon as the end of that response or of a later one arrives.
+ * After giveup_us without progress every message fails with RETRY_EXC_ERR;
+ * RNR and BUSY count as progress. What the target refuses fails once all
+ * messages before it are finished.
+ *
+ * The caller hands in only answers from the node that is the present target.
  */
 #ifndef VQP_ENGINE_TX_H
 #define VQP_ENGINE_TX_H
@@ -23,7 +29,6 @@
 #include <linux/list.h>
 #include "wire.h"
 
-#define VQP_READ_CHUNK_PACKETS	16
 #define VQP_READ_CHUNKS		4	/* outstanding at most, per flow */
 
 /* One work request of the initiator. The caller owns it before vqp_tx_post() and after complete(). */
@@ -46,7 +51,7 @@ struct vqp_tx;
 struct vqp_tx_ops {
 	/*
 	 * Transmit a packet: `pkt` is filled but for the node-level fields
-	 * (epochs, and with VQP_PKT_OPEN the open header); its payload is
+	 * (epochs, and with VQP_PKT_OPEN the open header save open_psn); its payload is
 	 * bytes [offset, offset + bytes) of msg's local memory (msg is NULL and
 	 * bytes 0 for CLOSE). 0; -EAGAIN: no room, the caller will call
 	 * vqp_tx_run() when there is; other: the local memory is bad, msg fails
@@ -69,16 +74,22 @@ struct vqp_tx_ops {
 struct vqp_tx_cfg {
 	u32 payload_bytes;		/* per packet */
 	u32 window_packets;		/* SEND/WRITE packets in flight */
-	u32 rto_min_us, rto_max_us;	/* retransmission timeout, doubling */
+	u32 rto_min_us, rto_max_us;	/* retransmission timeout, doubling; the first is rto_min_us */
 	u32 giveup_us;			/* without any progress */
 };
 
+/* A READ chunk that is outstanding. */
 struct vqp_tx_read {
-	u32 psn;
-	u32 missing;			/* bit i: packet i of the chunk has not arrived; 0: chunk done or slot free */
 	struct vqp_msg *msg;		/* NULL: free */
+	u32 psn;
 	u32 offset;			/* of the chunk in msg */
 	u32 bytes;
+	u32 missing;			/* bit i: packet i of the chunk has not arrived */
+	u32 last;			/* last packet of the latest request */
+	u32 request;			/* number of the latest request, of all of the flow */
+	u64 asked_us;			/* time of the latest request */
+	u64 wait_us;			/* the retransmission timeout runs from here */
+	bool again;			/* to be requested again */
 };
 
 struct vqp_tx {
@@ -91,15 +102,23 @@ struct vqp_tx {
 	u32 psn_acked;			/* the target has executed all before it */
 	struct vqp_msg *next;		/* message that psn_send belongs to, or the first without PSNs; NULL: nothing to send */
 	struct vqp_tx_read reads[VQP_READ_CHUNKS];
+	u32 requests;			/* READ requests sent */
 	u64 progress_us;		/* last time anything advanced, or became outstanding */
-	u64 pause_us;			/* RNR, BUSY: send nothing before */
+	u64 wait_us;			/* the retransmission timeout of psn_acked runs from here */
+	u64 pause_us;			/* RNR, BUSY: send nothing before; or 0 */
 	u64 deadline_us;		/* armed, or 0 */
 	u64 rtt_sent_us;		/* send time of rtt_psn, or 0 */
 	u32 rtt_psn;
 	u32 srtt_us, rttvar_us, rto_us;
+	u64 back_us;			/* last time NAK_SEQ made us go back, */
+	u32 back_psn;			/* and where to */
+	u32 fail_psn;			/* with `fail`: the packet that cannot be carried out */
+	u32 fail;			/* its message's status, once all before it are finished; or 0 */
 	bool opened;			/* some answer arrived since (re)targeting: OPEN no longer needed */
+	bool touched;			/* the target may have a context */
+	bool probe;			/* one packet alone until something is acknowledged */
 	bool stopped;			/* stale target: waiting for the caller */
-	bool dead;			/* aborted */
+	bool dead;			/* aborted or closed */
 	u64 packets_sent, packets_resent;
 };
 
@@ -121,10 +140,16 @@ void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us);
 /* Fail everything: the oldest message with `status`, the others with WR_FLUSH_ERR. */
 void vqp_tx_abort(struct vqp_tx *tx, u32 status);
 
-/* Start over with a new target from the oldest PSN not acknowledged. */
+/*
+ * Start over with a new target, from the oldest PSN not acknowledged, or for a
+ * SEND or WRITE the first of its message.
+ */
 void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us);
 
-/* Tell the target to let go of its context, if it has one. Best effort. */
+/*
+ * Tell the target to let go of its context, if it has one. Best effort. The
+ * flow is dead from here on: what is still posted ends with WR_FLUSH_ERR.
+ */
 void vqp_tx_close(struct vqp_tx *tx);
 
 static inline bool vqp_tx_idle(const struct vqp_tx *tx)

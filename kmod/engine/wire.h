@@ -27,6 +27,7 @@
 #define VQP_WIRE_HEADER_MAX	144	/* base + open + op, rounded up */
 #define VQP_WIRE_LANES_MAX	8
 #define VQP_WIRE_MSG_MAX	(1U << 30)	/* bytes of a message */
+#define VQP_READ_CHUNK_PACKETS	16		/* of responses to one READ packet, at most */
 
 enum vqp_op {
 	VQP_OP_SEND	= 1,	/* two-sided data */

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include "rx.h"
+
+/* One packet on its way through the table. */
+struct vqp_rx_call {
+	struct vqp_rxtab *tab;
+	const struct vqp_pkt *pkt;
+	void *reply_to;
+	u64 now_us;
+};
+
+/* ---- Answers ---------------------------------------------------------- */
+
+static void vqp_rx_fill(const struct vqp_rx_call *call, struct vqp_pkt *answer, u8 op)
+{
+	memset(answer, 0, sizeof(*answer));
+	answer->op = op;
+	answer->src_epoch = call->tab->epoch;
+	answer->dst_epoch = call->pkt->src_epoch;
+	answer->flow = call->pkt->flow;
+	answer->psn = call->pkt->psn;
+}
+
+static void vqp_rx_ack(const struct vqp_rx_call *call, struct vqp_rx *rx)
+{
+	struct vqp_pkt answer;
+
+	vqp_rx_fill(call, &answer, VQP_OP_ACK);
+	answer.ack_psn = rx->psn;
+	rx->unacked = 0;
+	call->tab->ops->reply(call->reply_to, &answer, rx, 0, 0, 0);
+}
+
+/* rx may be NULL. */
+static void vqp_rx_nak(const struct vqp_rx_call *call, struct vqp_rx *rx, u32 ack_psn, u8 nak)
+{
+	struct vqp_pkt answer;
+
+	vqp_rx_fill(call, &answer, VQP_OP_NAK);
+	answer.ack_psn = ack_psn;
+	answer.nak = nak;
+	if (nak == VQP_NAK_RNR)
+		answer.rnr_us = VQP_RX_RNR_US;
+	else if (nak == VQP_NAK_BUSY)
+		answer.rnr_us = VQP_RX_BUSY_US;
+	call->tab->ops->reply(call->reply_to, &answer, rx, 0, 0, 0);
+}
+
+static void vqp_rx_respond(const struct vqp_rx_call *call, struct vqp_rx *rx)
+{
+	const struct vqp_pkt *pkt = call->pkt;
+	struct vqp_pkt answer;
+	u32 done = 0;
+
+	rx->unacked = 0;
+	do {
+		const u32 bytes = min_t(u32, pkt->msg_bytes - done, call->tab->payload_bytes);
+
+		vqp_rx_fill(call, &answer, VQP_OP_READ_RESP);
+		answer.offset = pkt->offset + done;
+		answer.payload_bytes = bytes;
+		if (call->tab->ops->reply(call->reply_to, &answer, rx, pkt->rkey, pkt->addr + done, bytes))
+			return;
+		done += bytes;
+	} while (done < pkt->msg_bytes);
+}
+
+/* ---- Contexts --------------------------------------------------------- */
+
+static struct list_head *vqp_rx_bucket(const struct vqp_rxtab *tab, const u8 *node_gid,
+				       u32 src_epoch, u32 flow)
+{
+	u32 words[6], hash = 0, i;
+
+	memcpy(words, node_gid, 16);
+	words[4] = src_epoch;
+	words[5] = flow;
+	for (i = 0; i < 6; i++) {
+		hash = (hash ^ words[i]) * 0x9e3779b1;
+		hash ^= hash >> 15;
+	}
+	return &tab->buckets[hash & (tab->nbuckets - 1)];
+}
+
+static struct vqp_rx *vqp_rx_find(const struct vqp_rxtab *tab, const u8 *node_gid,
+				  u32 src_epoch, u32 flow)
+{
+	struct vqp_rx *rx;
+
+	list_for_each_entry(rx, vqp_rx_bucket(tab, node_gid, src_epoch, flow), hash)
+		if (rx->flow == flow && rx->src_epoch == src_epoch &&
+		    !memcmp(rx->node_gid, node_gid, sizeof(rx->node_gid)))
+			return rx;
+	return NULL;
+}
+
+static bool vqp_rx_live(const struct vqp_rx *rx)
+{
+	return rx->state == VQP_RX_OPEN || rx->state == VQP_RX_FAILED;
+}
+
+static void vqp_rx_break_off(struct vqp_rxtab *tab, struct vqp_rx *rx)
+{
+	rx->msg_op = 0;
+	if (!rx->receiving)
+		return;
+	rx->receiving = false;
+	tab->ops->recv_end(rx, NULL, rx->msg_done, false);
+}
+
+/* Give back what a live context holds. */
+static void vqp_rx_detach(struct vqp_rxtab *tab, struct vqp_rx *rx)
+{
+	vqp_rx_break_off(tab, rx);
+	tab->ops->close(rx);
+	rx->ns = NULL;
+}
+
+static void vqp_rx_free(struct vqp_rxtab *tab, struct vqp_rx *rx)
+{
+	if (vqp_rx_live(rx))
+		vqp_rx_detach(tab, rx);
+	list_del(&rx->hash);
+	list_move(&rx->lru, &tab->spare);
+	rx->state = VQP_RX_FREE;
+}
+
+/* A free context, if there is one or one may be reused. */
+static struct vqp_rx *vqp_rx_take(struct vqp_rxtab *tab, u64 now_us)
+{
+	struct vqp_rx *rx;
+
+	rx = list_first_entry_or_null(&tab->spare, struct vqp_rx, lru);
+	if (rx && rx->state == VQP_RX_FREE)
+		return rx;
+	if (rx && now_us - rx->last_us >= tab->linger_us) {
+		vqp_rx_free(tab, rx);
+		return rx;
+	}
+	rx = list_first_entry_or_null(&tab->live, struct vqp_rx, lru);
+	if (rx && now_us - rx->last_us >= max_t(u64, tab->idle_us, tab->linger_us)) {
+		vqp_rx_free(tab, rx);
+		tab->reused++;
+		return rx;
+	}
+	return NULL;
+}
+
+static struct vqp_rx *vqp_rx_open(const struct vqp_rx_call *call, const u8 *node_gid)
+{
+	const struct vqp_pkt *pkt = call->pkt;
+	struct vqp_rxtab *tab = call->tab;
+	struct list_head lru;
+	struct vqp_rx *rx;
+
+	rx = vqp_rx_take(tab, call->now_us);
+	if (!rx) {
+		tab->busy++;
+		vqp_rx_nak(call, NULL, pkt->psn, VQP_NAK_BUSY);
+		return NULL;
+	}
+	lru = rx->lru;
+	memset(rx, 0, sizeof(*rx));
+	rx->lru = lru;
+	memcpy(rx->node_gid, node_gid, sizeof(rx->node_gid));
+	rx->src_epoch = pkt->src_epoch;
+	rx->flow = pkt->flow;
+	rx->psn = pkt->open_psn;
+	rx->tenant = pkt->tenant;
+	memcpy(rx->src_gid, pkt->src_gid, sizeof(rx->src_gid));
+	memcpy(rx->dst_gid, pkt->dst_gid, sizeof(rx->dst_gid));
+	rx->src_qp = pkt->src_qp;
+	rx->dst_qp = pkt->dst_qp;
+	rx->dst_port = pkt->dst_port;
+	if (tab->ops->open(rx, pkt)) {
+		vqp_rx_nak(call, NULL, pkt->psn, VQP_NAK_NO_NS);
+		return NULL;
+	}
+	rx->state = VQP_RX_OPEN;
+	list_add(&rx->hash, vqp_rx_bucket(tab, node_gid, rx->src_epoch, rx->flow));
+	list_move_tail(&rx->lru, &tab->live);
+	tab->opened++;
+	return rx;
+}
+
+/* An OPEN packet is about this context. */
+static bool vqp_rx_matches(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	return rx->tenant == pkt->tenant && rx->src_qp == pkt->src_qp &&
+	       rx->dst_qp == pkt->dst_qp && rx->dst_port == pkt->dst_port &&
+	       !memcmp(rx->src_gid, pkt->src_gid, sizeof(rx->src_gid)) &&
+	       !memcmp(rx->dst_gid, pkt->dst_gid, sizeof(rx->dst_gid)) &&
+	       !vqp_psn_before(rx->psn, pkt->open_psn);
+}
+
+/* ---- Requests --------------------------------------------------------- */
+
+/* Each returns 0 when the packet is carried out, else enum vqp_nak. After NAK_RNR it can be tried again. */
+
+static u8 vqp_rx_recv_nak(int err)
+{
+	switch (err) {
+	case -EAGAIN:
+		return VQP_NAK_RNR;
+	case -ENOENT:
+	case -EMSGSIZE:
+		return VQP_NAK_INV_REQ;
+	}
+	return VQP_NAK_OP;
+}
+
+/* The packet is the next one of its message, as far as the message is known. */
+static bool vqp_rx_in_order(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	if (pkt->flags & VQP_PKT_FIRST)
+		return !rx->msg_op;
+	return rx->msg_op == pkt->op;
+}
+
+static u8 vqp_rx_send(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	const bool first = pkt->flags & VQP_PKT_FIRST;
+	const bool last = pkt->flags & VQP_PKT_LAST;
+	const u32 done = first ? 0 : rx->msg_done;
+	int err;
+
+	if (!vqp_rx_in_order(rx, pkt) || (!first && pkt->msg_bytes != rx->msg_bytes) ||
+	    pkt->offset != done || pkt->payload_bytes > pkt->msg_bytes - done ||
+	    last != (pkt->payload_bytes == pkt->msg_bytes - done))
+		return VQP_NAK_OP;
+	if (first) {
+		err = tab->ops->recv_begin(rx, pkt->msg_bytes);
+		if (err)
+			return vqp_rx_recv_nak(err);
+		rx->receiving = true;
+		rx->msg_op = VQP_OP_SEND;
+		rx->msg_bytes = pkt->msg_bytes;
+		rx->msg_done = 0;
+	}
+	if (pkt->payload_bytes && tab->ops->recv_data(rx, done, pkt->payload, pkt->payload_bytes))
+		return VQP_NAK_OP;
+	rx->msg_done = done + pkt->payload_bytes;
+	if (last) {
+		rx->msg_op = 0;
+		rx->receiving = false;
+		tab->ops->recv_end(rx, pkt, rx->msg_bytes, true);
+	}
+	return 0;
+}
+
+/*
+ * Writing twice is harmless, so the data goes first, and a receive request is
+ * never taken for a write that then fails.
+ */
+static u8 vqp_rx_write(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	const u32 done = pkt->flags & VQP_PKT_FIRST ? 0 : rx->msg_done;
+	const bool last = pkt->flags & VQP_PKT_LAST;
+	int err;
+
+	if (!vqp_rx_in_order(rx, pkt) || pkt->payload_bytes > VQP_WIRE_MSG_MAX - done)
+		return VQP_NAK_OP;
+	if (pkt->addr + pkt->payload_bytes < pkt->addr ||
+	    tab->ops->write(rx, pkt->rkey, pkt->addr, pkt->payload, pkt->payload_bytes))
+		return VQP_NAK_ACCESS;
+	if (last && (pkt->flags & VQP_PKT_IMM)) {
+		err = tab->ops->recv_begin(rx, 0);
+		if (err)
+			return vqp_rx_recv_nak(err);
+		tab->ops->recv_end(rx, pkt, done + pkt->payload_bytes, true);
+	}
+	rx->msg_op = last ? 0 : VQP_OP_WRITE;
+	rx->msg_done = done + pkt->payload_bytes;
+	return 0;
+}
+
+/* May it be answered? */
+static u8 vqp_rx_check_read(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	const u32 chunk_bytes = tab->payload_bytes * VQP_READ_CHUNK_PACKETS;
+
+	if (pkt->offset > chunk_bytes || pkt->msg_bytes > chunk_bytes - pkt->offset)
+		return VQP_NAK_OP;
+	if (pkt->addr + pkt->msg_bytes < pkt->addr ||
+	    (pkt->msg_bytes && tab->ops->read_check(rx, pkt->rkey, pkt->addr, pkt->msg_bytes)))
+		return VQP_NAK_ACCESS;
+	return 0;
+}
+
+static u8 vqp_rx_carry_out(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	switch (pkt->op) {
+	case VQP_OP_SEND:
+		return vqp_rx_send(tab, rx, pkt);
+	case VQP_OP_WRITE:
+		return vqp_rx_write(tab, rx, pkt);
+	}
+	return rx->msg_op ? VQP_NAK_OP : vqp_rx_check_read(tab, rx, pkt);
+}
+
+/* ---- Sequence --------------------------------------------------------- */
+
+/*
+ * One NAK per gap, and another each time the initiator went back and its first
+ * packet was lost again: then PSNs start over below the latest one seen.
+ */
+static void vqp_rx_early(const struct vqp_rx_call *call, struct vqp_rx *rx)
+{
+	const u32 psn = call->pkt->psn;
+	const bool told = rx->gap && vqp_psn_before(rx->gap_psn, psn);
+
+	rx->gap = true;
+	rx->gap_psn = psn;
+	if (!told)
+		vqp_rx_nak(call, rx, rx->psn, VQP_NAK_SEQ);
+}
+
+static void vqp_rx_duplicate(const struct vqp_rx_call *call, struct vqp_rx *rx)
+{
+	u8 nak;
+
+	if (call->pkt->op != VQP_OP_READ) {
+		vqp_rx_ack(call, rx);
+		return;
+	}
+	/* It may be a late copy of a READ long finished: no reason to fail the flow. */
+	nak = vqp_rx_check_read(call->tab, rx, call->pkt);
+	if (nak)
+		vqp_rx_nak(call, rx, call->pkt->psn, nak);
+	else
+		vqp_rx_respond(call, rx);
+}
+
+static void vqp_rx_next(const struct vqp_rx_call *call, struct vqp_rx *rx)
+{
+	const struct vqp_pkt *pkt = call->pkt;
+	const u8 nak = vqp_rx_carry_out(call->tab, rx, pkt);
+
+	if (nak == VQP_NAK_RNR) {
+		/* What follows it comes too early, and was told so. */
+		rx->gap = true;
+		rx->gap_psn = pkt->psn;
+		vqp_rx_nak(call, rx, rx->psn, nak);
+		return;
+	}
+	if (nak) {
+		vqp_rx_break_off(call->tab, rx);
+		rx->state = VQP_RX_FAILED;
+		rx->nak = nak;
+		vqp_rx_nak(call, rx, rx->psn, nak);
+		return;
+	}
+	rx->gap = false;
+	rx->psn++;
+	rx->unacked++;
+	if (pkt->op == VQP_OP_READ)
+		vqp_rx_respond(call, rx);
+	else if ((pkt->flags & VQP_PKT_ACK_REQ) || rx->unacked >= VQP_RX_ACK_EVERY)
+		vqp_rx_ack(call, rx);
+}
+
+static void vqp_rx_input(const struct vqp_rx_call *call, struct vqp_rx *rx)
+{
+	const struct vqp_pkt *pkt = call->pkt;
+
+	if ((pkt->flags & VQP_PKT_OPEN) && !vqp_rx_matches(rx, pkt))
+		vqp_rx_nak(call, rx, rx->psn, VQP_NAK_OP);
+	else if (vqp_psn_before(pkt->psn, rx->psn))
+		vqp_rx_duplicate(call, rx);
+	else if (rx->state == VQP_RX_FAILED)
+		vqp_rx_nak(call, rx, rx->psn, rx->nak);
+	else if (pkt->psn == rx->psn)
+		vqp_rx_next(call, rx);
+	else
+		vqp_rx_early(call, rx);
+}
+
+static void vqp_rx_close(struct vqp_rxtab *tab, struct vqp_rx *rx)
+{
+	vqp_rx_detach(tab, rx);
+	rx->state = VQP_RX_CLOSED;
+	list_move_tail(&rx->lru, &tab->spare);
+}
+
+/* ---- The table -------------------------------------------------------- */
+
+void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
+		    struct vqp_rx *slots, u32 nslots,
+		    struct list_head *buckets, u32 nbuckets,
+		    u32 payload_bytes, u32 epoch, u64 linger_us, u64 idle_us)
+{
+	u32 i;
+
+	memset(tab, 0, sizeof(*tab));
+	tab->ops = ops;
+	tab->slots = slots;
+	tab->nslots = nslots;
+	tab->buckets = buckets;
+	tab->nbuckets = nbuckets;
+	tab->payload_bytes = payload_bytes;
+	tab->epoch = epoch;
+	tab->linger_us = linger_us;
+	tab->idle_us = idle_us;
+	INIT_LIST_HEAD(&tab->spare);
+	INIT_LIST_HEAD(&tab->live);
+	for (i = 0; i < nbuckets; i++)
+		INIT_LIST_HEAD(&buckets[i]);
+	memset(slots, 0, nslots * sizeof(*slots));
+	for (i = 0; i < nslots; i++)
+		list_add_tail(&slots[i].lru, &tab->spare);
+}
+
+void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
+		     const struct vqp_pkt *pkt, u64 now_us)
+{
+	const struct vqp_rx_call call = { tab, pkt, reply_to, now_us };
+	const bool closing = pkt->op == VQP_OP_CLOSE;
+	struct vqp_rx *rx;
+
+	if (pkt->op != VQP_OP_SEND && pkt->op != VQP_OP_WRITE && pkt->op != VQP_OP_READ && !closing)
+		return;
+	if (pkt->dst_epoch != tab->epoch) {
+		if (!closing)
+			vqp_rx_nak(&call, NULL, pkt->psn, VQP_NAK_EPOCH);
+		return;
+	}
+	rx = vqp_rx_find(tab, node_gid, pkt->src_epoch, pkt->flow);
+	if (rx && vqp_rx_live(rx) && !tab->ops->alive(rx)) {
+		vqp_rx_free(tab, rx);
+		if (!closing)
+			vqp_rx_nak(&call, NULL, pkt->psn, VQP_NAK_NO_NS);
+		return;
+	}
+	if (!rx && !closing) {
+		if (pkt->flags & VQP_PKT_OPEN)
+			rx = vqp_rx_open(&call, node_gid);
+		else
+			vqp_rx_nak(&call, NULL, pkt->psn, VQP_NAK_NO_FLOW);
+	}
+	if (!rx)
+		return;
+	rx->last_us = now_us;
+	list_move_tail(&rx->lru, vqp_rx_live(rx) ? &tab->live : &tab->spare);
+	/* A closed context only waits for late packets. */
+	if (rx->state == VQP_RX_CLOSED)
+		return;
+	if (closing)
+		vqp_rx_close(tab, rx);
+	else
+		vqp_rx_input(&call, rx);
+}
+
+void vqp_rxtab_purge(struct vqp_rxtab *tab, void *ns)
+{
+	u32 i;
+
+	for (i = 0; i < tab->nslots; i++) {
+		struct vqp_rx *rx = &tab->slots[i];
+
+		if (rx->state != VQP_RX_FREE && (!ns || rx->ns == ns))
+			vqp_rx_free(tab, rx);
+	}
+}

@@ -1,0 +1,706 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/vqp.h>
+#include "tx.h"
+
+static u32 vqp_tx_count(u32 bytes, u32 unit)
+{
+	return bytes ? (bytes - 1) / unit + 1 : 1;
+}
+
+static bool vqp_tx_has(const struct vqp_msg *msg, u32 psn)
+{
+	return msg->assigned && psn - msg->psn < msg->psns;
+}
+
+/* ---- Outstanding READ chunks ------------------------------------------ */
+
+/* The slot of the chunk with this PSN, else a free one, else NULL. */
+static struct vqp_tx_read *vqp_tx_read_slot(struct vqp_tx *tx, u32 psn)
+{
+	struct vqp_tx_read *free = NULL;
+	u32 i;
+
+	for (i = 0; i < VQP_READ_CHUNKS; i++) {
+		struct vqp_tx_read *read = &tx->reads[i];
+
+		if (read->msg && read->psn == psn)
+			return read;
+		if (!read->msg)
+			free = read;
+	}
+	return free;
+}
+
+static struct vqp_tx_read *vqp_tx_read_find(struct vqp_tx *tx, u32 psn)
+{
+	struct vqp_tx_read *read = vqp_tx_read_slot(tx, psn);
+
+	return read && read->msg ? read : NULL;
+}
+
+static bool vqp_tx_read_pending(const struct vqp_tx *tx, const struct vqp_msg *msg)
+{
+	u32 i;
+
+	for (i = 0; i < VQP_READ_CHUNKS; i++)
+		if (tx->reads[i].msg == msg)
+			return true;
+	return false;
+}
+
+/* The target has carried the chunk out, but not all of the response arrived. */
+static bool vqp_tx_read_late(const struct vqp_tx *tx, const struct vqp_tx_read *read)
+{
+	return read->msg && vqp_psn_before(read->psn, tx->psn_acked);
+}
+
+/* ---- Ends ------------------------------------------------------------- */
+
+void vqp_tx_abort(struct vqp_tx *tx, u32 status)
+{
+	struct vqp_msg *msg;
+
+	tx->dead = true;
+	tx->next = NULL;
+	memset(tx->reads, 0, sizeof(tx->reads));
+	while ((msg = list_first_entry_or_null(&tx->msgs, struct vqp_msg, link))) {
+		list_del(&msg->link);
+		tx->ops->complete(tx, msg, status);
+		status = VQP_WC_WR_FLUSH_ERR;
+	}
+}
+
+/*
+ * The packet `psn` cannot be carried out. What comes before it still can, so
+ * its message fails when it is the oldest; nothing from `psn` on is sent or
+ * awaited any more.
+ */
+static void vqp_tx_fail(struct vqp_tx *tx, u32 psn, u32 status)
+{
+	u32 i;
+
+	if (tx->fail && !vqp_psn_before(psn, tx->fail_psn))
+		return;
+	tx->fail = status;
+	tx->fail_psn = psn;
+	for (i = 0; i < VQP_READ_CHUNKS; i++)
+		if (!vqp_psn_before(tx->reads[i].psn, psn))
+			tx->reads[i].msg = NULL;
+}
+
+static bool vqp_tx_done(const struct vqp_tx *tx, const struct vqp_msg *msg)
+{
+	return msg->assigned && !vqp_psn_before(tx->psn_acked, msg->psn + msg->psns) &&
+	       !vqp_tx_read_pending(tx, msg);
+}
+
+/* Complete what is finished, in order. */
+static void vqp_tx_reap(struct vqp_tx *tx)
+{
+	struct vqp_msg *msg;
+
+	while ((msg = list_first_entry_or_null(&tx->msgs, struct vqp_msg, link))) {
+		if (tx->fail && vqp_tx_has(msg, tx->fail_psn)) {
+			vqp_tx_abort(tx, tx->fail);
+			return;
+		}
+		if (!vqp_tx_done(tx, msg))
+			return;
+		list_del(&msg->link);
+		tx->ops->complete(tx, msg, VQP_WC_SUCCESS);
+	}
+}
+
+/* ---- Time ------------------------------------------------------------- */
+
+/* Packets of the sequence are unacknowledged, and worth waiting for. */
+static bool vqp_tx_waiting(const struct vqp_tx *tx)
+{
+	if (tx->fail && vqp_psn_before(tx->fail_psn, tx->psn_next))
+		return vqp_psn_before(tx->psn_acked, tx->fail_psn);
+	return tx->psn_acked != tx->psn_next;
+}
+
+static bool vqp_tx_outstanding(const struct vqp_tx *tx)
+{
+	u32 i;
+
+	for (i = 0; i < VQP_READ_CHUNKS; i++)
+		if (tx->reads[i].msg)
+			return true;
+	return vqp_tx_waiting(tx);
+}
+
+static u64 vqp_tx_deadline(const struct vqp_tx *tx)
+{
+	u64 at;
+	u32 i;
+
+	if (tx->dead || tx->stopped)
+		return 0;
+	if (tx->pause_us)
+		return tx->pause_us;
+	if (!vqp_tx_outstanding(tx))
+		return 0;
+	at = tx->progress_us + tx->cfg->giveup_us;
+	if (vqp_tx_waiting(tx))
+		at = min_t(u64, at, tx->wait_us + tx->rto_us);
+	for (i = 0; i < VQP_READ_CHUNKS; i++)
+		if (vqp_tx_read_late(tx, &tx->reads[i]))
+			at = min_t(u64, at, tx->reads[i].wait_us + tx->rto_us);
+	return at;
+}
+
+/* A deadline that moved away is left alone: the timeout looks again. */
+static void vqp_tx_arm(struct vqp_tx *tx)
+{
+	const u64 at = vqp_tx_deadline(tx);
+
+	if (!at || (tx->deadline_us && tx->deadline_us <= at))
+		return;
+	tx->deadline_us = at;
+	tx->ops->arm(tx, at);
+}
+
+static void vqp_tx_set_rto(struct vqp_tx *tx)
+{
+	const u32 rto = tx->srtt_us + 4 * tx->rttvar_us;
+
+	tx->rto_us = min_t(u32, max_t(u32, rto, tx->cfg->rto_min_us), tx->cfg->rto_max_us);
+}
+
+/* RFC 6298. Samples are of packets sent once only (Karn). */
+static void vqp_tx_sample_rtt(struct vqp_tx *tx, u64 now_us)
+{
+	const u32 rtt = min_t(u64, now_us - tx->rtt_sent_us, tx->cfg->rto_max_us);
+	u32 error;
+
+	tx->rtt_sent_us = 0;
+	if (!tx->srtt_us) {
+		tx->srtt_us = max_t(u32, rtt, 1);
+		tx->rttvar_us = rtt / 2;
+		return;
+	}
+	error = rtt > tx->srtt_us ? rtt - tx->srtt_us : tx->srtt_us - rtt;
+	tx->rttvar_us = tx->rttvar_us - tx->rttvar_us / 4 + error / 4;
+	tx->srtt_us = max_t(u32, tx->srtt_us - tx->srtt_us / 8 + rtt / 8, 1);
+}
+
+/* ---- Sending ---------------------------------------------------------- */
+
+/* Set `next` to the message of psn_send. */
+static void vqp_tx_seek(struct vqp_tx *tx)
+{
+	struct vqp_msg *msg;
+
+	tx->next = NULL;
+	list_for_each_entry(msg, &tx->msgs, link) {
+		if (!msg->assigned || vqp_psn_before(tx->psn_send, msg->psn + msg->psns)) {
+			tx->next = msg;
+			return;
+		}
+	}
+}
+
+static void vqp_tx_go_back(struct vqp_tx *tx)
+{
+	tx->psn_send = tx->psn_acked;
+	tx->rtt_sent_us = 0;
+	vqp_tx_seek(tx);
+}
+
+static bool vqp_tx_sendable(struct vqp_tx *tx)
+{
+	const u32 window = tx->probe ? 1 : tx->cfg->window_packets;
+
+	if (!tx->next || tx->psn_send - tx->psn_acked >= window)
+		return false;
+	if (tx->fail && !vqp_psn_before(tx->psn_send, tx->fail_psn))
+		return false;
+	return tx->next->op != VQP_OP_READ || vqp_tx_read_slot(tx, tx->psn_send);
+}
+
+static int vqp_tx_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
+		       u32 offset, u32 bytes)
+{
+	int err;
+
+	pkt->flow = tx->flow;
+	pkt->payload_bytes = bytes;
+	if (!tx->opened && pkt->op != VQP_OP_CLOSE) {
+		pkt->flags |= VQP_PKT_OPEN;
+		pkt->open_psn = tx->psn_acked;
+	}
+	err = tx->ops->xmit(tx, pkt, msg, offset, bytes);
+	if (err)
+		return err;
+	tx->touched = true;
+	tx->packets_sent++;
+	return 0;
+}
+
+/* One packet of a SEND or WRITE. `flags`: VQP_PKT_ACK_REQ or 0. */
+static int vqp_tx_send_data(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u32 flags)
+{
+	const u32 index = psn - msg->psn;
+	const u32 offset = index * tx->cfg->payload_bytes;
+	const u32 bytes = min_t(u32, msg->bytes - offset, tx->cfg->payload_bytes);
+	struct vqp_pkt pkt;
+
+	memset(&pkt, 0, sizeof(pkt));
+	pkt.op = msg->op;
+	pkt.psn = psn;
+	pkt.flags = flags;
+	if (index == 0)
+		pkt.flags |= VQP_PKT_FIRST;
+	if (index == msg->psns - 1) {
+		pkt.flags |= VQP_PKT_LAST | (msg->flags & (VQP_PKT_IMM | VQP_PKT_SOLICITED));
+		if (msg->flags & VQP_PKT_IMM)
+			pkt.imm = msg->imm;
+	}
+	if (msg->op == VQP_OP_SEND) {
+		pkt.msg_bytes = msg->bytes;
+		pkt.offset = offset;
+	} else {
+		pkt.addr = msg->remote_addr + offset;
+		pkt.rkey = msg->rkey;
+	}
+	return vqp_tx_xmit(tx, &pkt, msg, offset, bytes);
+}
+
+/* Request what is missing of a chunk. */
+static int vqp_tx_send_read(struct vqp_tx *tx, struct vqp_tx_read *read, u64 now_us)
+{
+	u32 first = 0, last = VQP_READ_CHUNK_PACKETS - 1;
+	struct vqp_pkt pkt;
+	int err;
+
+	while (!(read->missing & (1U << first)))
+		first++;
+	while (!(read->missing & (1U << last)))
+		last--;
+	memset(&pkt, 0, sizeof(pkt));
+	pkt.op = VQP_OP_READ;
+	pkt.psn = read->psn;
+	pkt.rkey = read->msg->rkey;
+	pkt.offset = first * tx->cfg->payload_bytes;
+	pkt.addr = read->msg->remote_addr + read->offset + pkt.offset;
+	pkt.msg_bytes = min_t(u32, (last + 1) * tx->cfg->payload_bytes, read->bytes) - pkt.offset;
+	err = vqp_tx_xmit(tx, &pkt, read->msg, 0, 0);
+	if (err)
+		return err;
+	read->again = false;
+	read->last = last;
+	read->request = ++tx->requests;
+	read->asked_us = now_us;
+	read->wait_us = now_us;
+	return 0;
+}
+
+/* The chunk at `psn`, for the first time or after going back. The slot is there: vqp_tx_sendable(). */
+static int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u64 now_us)
+{
+	const u32 chunk_bytes = tx->cfg->payload_bytes * VQP_READ_CHUNK_PACKETS;
+	struct vqp_tx_read *read = vqp_tx_read_slot(tx, psn);
+	int err;
+
+	if (!read->msg) {
+		read->msg = msg;
+		read->psn = psn;
+		read->offset = (psn - msg->psn) * chunk_bytes;
+		read->bytes = min_t(u32, msg->bytes - read->offset, chunk_bytes);
+		read->missing = (1U << vqp_tx_count(read->bytes, tx->cfg->payload_bytes)) - 1;
+		err = vqp_tx_send_read(tx, read, now_us);
+		if (err)
+			read->msg = NULL;
+		return err;
+	}
+	return vqp_tx_send_read(tx, read, now_us);
+}
+
+/* Send the packet psn_send. An acknowledgement is asked for with the last of a burst. */
+static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
+{
+	struct vqp_msg *msg = tx->next;
+	const u32 psn = tx->psn_send;
+	const bool fresh = psn == tx->psn_next;
+	const bool idle = !vqp_tx_outstanding(tx);
+	bool ask;
+	int err;
+
+	if (!msg->assigned) {
+		msg->psn = psn;
+		msg->assigned = true;
+	}
+	tx->psn_send++;
+	if (fresh)
+		tx->psn_next++;
+	if (!vqp_tx_has(msg, tx->psn_send))
+		tx->next = list_is_last(&msg->link, &tx->msgs) ? NULL : list_next_entry(msg, link);
+	ask = msg->op == VQP_OP_READ || !vqp_tx_sendable(tx);
+
+	if (msg->op == VQP_OP_READ)
+		err = vqp_tx_send_chunk(tx, msg, psn, now_us);
+	else
+		err = vqp_tx_send_data(tx, msg, psn, ask ? VQP_PKT_ACK_REQ : 0);
+	if (err) {
+		tx->psn_send = psn;
+		if (fresh)
+			tx->psn_next = psn;
+		tx->next = msg;
+		if (err != -EAGAIN)
+			vqp_tx_fail(tx, psn, VQP_WC_LOC_PROT_ERR);
+		return err;
+	}
+	if (idle)
+		tx->progress_us = now_us;
+	if (psn == tx->psn_acked)
+		tx->wait_us = now_us;
+	if (!fresh) {
+		tx->packets_resent++;
+	} else if (ask && !tx->rtt_sent_us) {
+		tx->rtt_sent_us = now_us;
+		tx->rtt_psn = psn;
+	}
+	return 0;
+}
+
+/* Request again what is marked so. */
+static int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us)
+{
+	int err;
+	u32 i;
+
+	for (i = 0; i < VQP_READ_CHUNKS; i++) {
+		struct vqp_tx_read *read = &tx->reads[i];
+
+		if (!vqp_tx_read_late(tx, read) || !read->again)
+			continue;
+		err = vqp_tx_send_read(tx, read, now_us);
+		if (err == -EAGAIN)
+			return err;
+		if (err)
+			vqp_tx_fail(tx, read->psn, VQP_WC_LOC_PROT_ERR);
+		else
+			tx->packets_resent++;
+	}
+	return 0;
+}
+
+void vqp_tx_run(struct vqp_tx *tx, u64 now_us)
+{
+	if (tx->dead || tx->stopped)
+		return;
+	if (tx->pause_us && tx->pause_us <= now_us) {
+		tx->pause_us = 0;
+		tx->wait_us = now_us;
+	}
+	if (!tx->pause_us && !vqp_tx_send_again(tx, now_us))
+		while (vqp_tx_sendable(tx) && !vqp_tx_send_next(tx, now_us))
+			;
+	vqp_tx_reap(tx);
+	vqp_tx_arm(tx);
+}
+
+/* Send again from psn_acked to a target that may know nothing of the flow. */
+static void vqp_tx_restart(struct vqp_tx *tx)
+{
+	u32 i;
+
+	tx->opened = false;
+	tx->probe = false;
+	vqp_tx_go_back(tx);
+	/* The target cannot go on in the middle of a message. A READ has no middle. */
+	if (tx->next && tx->next->assigned && tx->next->op != VQP_OP_READ) {
+		tx->psn_acked = tx->next->psn;
+		tx->psn_send = tx->next->psn;
+	}
+	for (i = 0; i < VQP_READ_CHUNKS; i++)
+		tx->reads[i].again = true;
+}
+
+/* ---- Answers ---------------------------------------------------------- */
+
+/* The target has carried out all before `psn`, which is after psn_acked. */
+static void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u64 now_us)
+{
+	tx->psn_acked = psn;
+	tx->progress_us = now_us;
+	tx->wait_us = now_us;
+	tx->pause_us = 0;
+	tx->probe = false;
+	if (tx->rtt_sent_us && vqp_psn_before(tx->rtt_psn, psn))
+		vqp_tx_sample_rtt(tx, now_us);
+	vqp_tx_set_rto(tx);
+	if (vqp_psn_before(tx->psn_send, psn)) {
+		tx->psn_send = psn;
+		vqp_tx_seek(tx);
+	}
+}
+
+static void vqp_tx_take_ack(struct vqp_tx *tx, u32 psn, u64 now_us)
+{
+	const u32 acked = psn - tx->psn_acked;
+
+	if (!acked || acked > tx->psn_next - tx->psn_acked)
+		return;
+	tx->opened = true;
+	vqp_tx_advance(tx, psn, now_us);
+}
+
+/*
+ * The last packet of a response came: what is missing of it and of responses
+ * requested before is lost, unless it was asked for so lately that it cannot
+ * be here yet.
+ */
+static void vqp_tx_read_lost(struct vqp_tx *tx, const struct vqp_tx_read *ended, u64 now_us)
+{
+	u32 i;
+
+	for (i = 0; i < VQP_READ_CHUNKS; i++) {
+		struct vqp_tx_read *read = &tx->reads[i];
+
+		if (vqp_tx_read_late(tx, read) && read->missing &&
+		    !vqp_psn_before(ended->request, read->request) &&
+		    now_us - read->asked_us >= tx->srtt_us / 2)
+			read->again = true;
+	}
+}
+
+static void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
+{
+	const u32 payload = tx->cfg->payload_bytes;
+	const u32 index = pkt->offset / payload;
+	struct vqp_tx_read *read = vqp_tx_read_find(tx, pkt->psn);
+	u32 bytes;
+
+	if (!read || pkt->offset % payload || index >= vqp_tx_count(read->bytes, payload))
+		return;
+	bytes = min_t(u32, payload, read->bytes - pkt->offset);
+	if (pkt->payload_bytes != bytes)
+		return;
+	tx->opened = true;
+	if (vqp_psn_before(tx->psn_acked, pkt->psn + 1))
+		vqp_tx_advance(tx, pkt->psn + 1, now_us);
+	if (read->missing & (1U << index)) {
+		if (bytes && tx->ops->place(tx, read->msg, read->offset + pkt->offset, pkt->payload, bytes)) {
+			vqp_tx_fail(tx, pkt->psn, VQP_WC_LOC_PROT_ERR);
+			return;
+		}
+		read->missing &= ~(1U << index);
+		read->wait_us = now_us;
+		tx->progress_us = now_us;
+		vqp_tx_set_rto(tx);
+	}
+	if (index == read->last)
+		vqp_tx_read_lost(tx, read, now_us);
+	if (!read->missing)
+		read->msg = NULL;
+}
+
+/* A NAK_SEQ that comes sooner after the last than an answer can is about packets sent before it. */
+static void vqp_tx_take_gap(struct vqp_tx *tx, u32 psn, u64 now_us)
+{
+	if (tx->pause_us || (tx->back_psn == psn && now_us - tx->back_us < tx->srtt_us / 2))
+		return;
+	tx->back_psn = psn;
+	tx->back_us = now_us;
+	tx->probe = false;
+	vqp_tx_go_back(tx);
+}
+
+static void vqp_tx_take_pause(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
+{
+	tx->pause_us = now_us + min_t(u32, pkt->rnr_us, tx->cfg->rto_max_us);
+	tx->progress_us = now_us;
+	tx->probe = true;
+	vqp_tx_go_back(tx);
+}
+
+/* NAKs that say where the target's context stands. */
+static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
+{
+	const u32 acked = pkt->ack_psn - tx->psn_acked;
+	const bool current = acked < tx->psn_next - tx->psn_acked;
+
+	if (current) {
+		tx->opened = true;
+		if (acked)
+			vqp_tx_advance(tx, pkt->ack_psn, now_us);
+	}
+	switch (pkt->nak) {
+	case VQP_NAK_SEQ:
+		if (current)
+			vqp_tx_take_gap(tx, pkt->ack_psn, now_us);
+		break;
+	case VQP_NAK_RNR:
+		if (current)
+			vqp_tx_take_pause(tx, pkt, now_us);
+		break;
+	case VQP_NAK_ACCESS:
+		/* also of a chunk that was requested again */
+		if (current || vqp_tx_read_find(tx, pkt->ack_psn))
+			vqp_tx_fail(tx, pkt->ack_psn, VQP_WC_REM_ACCESS_ERR);
+		break;
+	case VQP_NAK_INV_REQ:
+		if (current)
+			vqp_tx_fail(tx, pkt->ack_psn, VQP_WC_REM_INV_REQ_ERR);
+		break;
+	case VQP_NAK_OP:
+		if (current)
+			vqp_tx_fail(tx, pkt->ack_psn, VQP_WC_REM_OP_ERR);
+		break;
+	}
+}
+
+static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
+{
+	if (tx->stopped)
+		return;
+	switch (pkt->nak) {
+	case VQP_NAK_NO_NS:
+	case VQP_NAK_EPOCH:
+		tx->stopped = true;
+		tx->touched = false;
+		tx->ops->stale(tx);
+		break;
+	case VQP_NAK_NO_FLOW:
+		/* More of them answer packets sent before the first arrived. */
+		if (tx->opened)
+			vqp_tx_restart(tx);
+		break;
+	case VQP_NAK_BUSY:
+		/* Once there is a context this can only be late. */
+		if (!tx->opened)
+			vqp_tx_take_pause(tx, pkt, now_us);
+		break;
+	default:
+		vqp_tx_take_refusal(tx, pkt, now_us);
+		break;
+	}
+}
+
+void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
+{
+	if (pkt->flow != tx->flow || tx->dead || !vqp_tx_outstanding(tx))
+		return;
+	switch (pkt->op) {
+	case VQP_OP_ACK:
+		vqp_tx_take_ack(tx, pkt->ack_psn, now_us);
+		break;
+	case VQP_OP_READ_RESP:
+		vqp_tx_take_resp(tx, pkt, now_us);
+		break;
+	case VQP_OP_NAK:
+		vqp_tx_take_nak(tx, pkt, now_us);
+		break;
+	default:
+		return;
+	}
+	vqp_tx_reap(tx);
+	vqp_tx_run(tx, now_us);
+}
+
+/* ---- The caller's side ------------------------------------------------ */
+
+void vqp_tx_init(struct vqp_tx *tx, const struct vqp_tx_ops *ops,
+		 const struct vqp_tx_cfg *cfg, u32 flow, u32 first_psn)
+{
+	memset(tx, 0, sizeof(*tx));
+	tx->ops = ops;
+	tx->cfg = cfg;
+	INIT_LIST_HEAD(&tx->msgs);
+	tx->flow = flow;
+	tx->psn_next = first_psn;
+	tx->psn_send = first_psn;
+	tx->psn_acked = first_psn;
+	vqp_tx_set_rto(tx);
+}
+
+void vqp_tx_queue(struct vqp_tx *tx, struct vqp_msg *msg)
+{
+	const u32 packet = tx->cfg->payload_bytes;
+
+	if (tx->dead) {
+		tx->ops->complete(tx, msg, VQP_WC_WR_FLUSH_ERR);
+		return;
+	}
+	msg->assigned = false;
+	msg->psns = vqp_tx_count(msg->bytes, msg->op == VQP_OP_READ ?
+				 packet * VQP_READ_CHUNK_PACKETS : packet);
+	list_add_tail(&msg->link, &tx->msgs);
+	if (!tx->next)
+		tx->next = msg;
+}
+
+void vqp_tx_post(struct vqp_tx *tx, struct vqp_msg *msg, u64 now_us)
+{
+	vqp_tx_queue(tx, msg);
+	vqp_tx_run(tx, now_us);
+}
+
+void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
+{
+	bool due = false;
+	u32 i;
+
+	tx->deadline_us = 0;
+	if (tx->dead || tx->stopped)
+		return;
+	if (!tx->pause_us && vqp_tx_outstanding(tx)) {
+		if (now_us - tx->progress_us >= tx->cfg->giveup_us) {
+			vqp_tx_abort(tx, VQP_WC_RETRY_EXC_ERR);
+			return;
+		}
+		for (i = 0; i < VQP_READ_CHUNKS; i++) {
+			struct vqp_tx_read *read = &tx->reads[i];
+
+			if (vqp_tx_read_late(tx, read) && now_us - read->wait_us >= tx->rto_us) {
+				read->again = true;
+				read->wait_us = now_us;
+				due = true;
+			}
+		}
+		if (vqp_tx_waiting(tx) && now_us - tx->wait_us >= tx->rto_us) {
+			tx->wait_us = now_us;
+			tx->probe = true;
+			vqp_tx_go_back(tx);
+			due = true;
+		}
+		if (due)
+			tx->rto_us = min_t(u64, 2ULL * tx->rto_us, tx->cfg->rto_max_us);
+	}
+	vqp_tx_run(tx, now_us);
+}
+
+void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
+{
+	if (tx->dead)
+		return;
+	vqp_tx_restart(tx);
+	tx->stopped = false;
+	tx->pause_us = 0;
+	tx->srtt_us = 0;
+	tx->rttvar_us = 0;
+	vqp_tx_set_rto(tx);
+	tx->progress_us = now_us;
+	tx->wait_us = now_us;
+	vqp_tx_run(tx, now_us);
+}
+
+void vqp_tx_close(struct vqp_tx *tx)
+{
+	struct vqp_pkt pkt;
+
+	vqp_tx_abort(tx, VQP_WC_WR_FLUSH_ERR);
+	if (!tx->touched)
+		return;
+	memset(&pkt, 0, sizeof(pkt));
+	pkt.op = VQP_OP_CLOSE;
+	pkt.psn = tx->psn_next;
+	vqp_tx_xmit(tx, &pkt, NULL, 0, 0);
+	tx->touched = false;
+}
