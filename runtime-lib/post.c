@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * ibv_post_send and ibv_post_recv: a list of work requests becomes one command
- * stream and one system call. Only a list whose stream exceeds
+ * stream and one system call. Only a list of more than VQP_MAX_WR requests or
  * VQP_MAX_POST_BYTES takes several.
  */
 #include <stdalign.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include "internal.h"
 
-#define VQP_POST_STACK_BYTES	4096	/* 46 requests of one SGE */
+#define VQP_POST_STACK_BYTES	4096	/* 51 requests of one SGE */
 
 _Static_assert(sizeof(struct vqp_send_wr) + VQP_MAX_INLINE_BYTES <= VQP_POST_STACK_BYTES &&
 	       sizeof(struct vqp_send_wr) + VQP_MAX_SGE * sizeof(struct vqp_sge) <= VQP_POST_STACK_BYTES,
@@ -74,6 +74,11 @@ static int stream_flush(struct post_stream *s, const struct ibv_qp *qp, unsigned
 	s->bytes = 0;
 	s->count = 0;
 	return err;
+}
+
+static int stream_has_room(const struct post_stream *s, size_t bytes)
+{
+	return s->bytes + bytes <= s->capacity && s->count < VQP_MAX_WR;
 }
 
 static void stream_put_sges(struct post_stream *s, const struct ibv_sge *list, int count)
@@ -169,7 +174,7 @@ static int send_list(struct vqp_qp *qp, struct post_stream *s, struct ibv_send_w
 	int err;
 
 	while (*wr != end) {
-		while (next != end && s->bytes + send_bytes(qp, next) <= s->capacity) {
+		while (next != end && stream_has_room(s, send_bytes(qp, next))) {
 			send_put(s, next);
 			next = next->next;
 		}
@@ -229,7 +234,7 @@ static int recv_list(struct ibv_qp *qp, struct post_stream *s, struct ibv_recv_w
 	int err;
 
 	while (*wr != end) {
-		while (next != end && s->bytes + recv_bytes(next) <= s->capacity) {
+		while (next != end && stream_has_room(s, recv_bytes(next))) {
 			recv_put(s, next);
 			next = next->next;
 		}

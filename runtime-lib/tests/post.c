@@ -246,6 +246,19 @@ static void receives_are_encoded(void **state)
 	assert_int_equal(out->num_sge, 0);
 }
 
+static void more_receives_than_a_call_takes_are_several_calls(void **state)
+{
+	static struct ibv_recv_wr wrs[VQP_MAX_WR + 1];
+	struct ibv_recv_wr *bad;
+	int i;
+
+	for (i = 0; i < VQP_MAX_WR; i++)
+		wrs[i].next = &wrs[i + 1];
+	assert_int_equal(ibv_post_recv(setup_qp(state), wrs, &bad), 0);
+	assert_int_equal(fake.posted, VQP_MAX_WR + 1);
+	assert_int_equal(fake.calls[FAKE_NR(VQP_IOC_POST_RECV)], 2);
+}
+
 static void the_bad_receive_is_named(void **state)
 {
 	struct ibv_recv_wr wrs[3] = { { .next = &wrs[1] }, { .next = &wrs[2] }, { 0 } }, *bad = NULL;
@@ -284,6 +297,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(requests_before_a_bad_one_are_posted, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(a_kernel_that_lies_leads_nowhere, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(receives_are_encoded, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(more_receives_than_a_call_takes_are_several_calls, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(the_bad_receive_is_named, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(an_empty_list_is_nothing, fake_setup, fake_teardown),
 	};

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <string.h>
+#include <sys/mman.h>
+#include "vqpt.h"
+
+static uint32_t at_least(uint32_t value, uint32_t least)
+{
+	return value < least ? least : value;
+}
+
+struct vqpt_conn vqpt_conn_open(const struct vqpt_options *options, size_t memory_bytes, uint32_t access)
+{
+	struct vqpt_conn conn = { .bytes = memory_bytes ? memory_bytes : 1, .timeout_ms = options->timeout_ms };
+	uint32_t wrs = at_least(options->depth, options->list) + 16;
+	struct ibv_qp_init_attr attr = {
+		.cap = {
+			.max_send_wr = wrs,
+			.max_recv_wr = wrs,
+			.max_send_sge = at_least(options->sges, 1),
+			.max_recv_sge = 1,
+			.max_inline_data = VQP_MAX_INLINE_BYTES,
+		},
+		.qp_type = VQP_QPT_VQP,
+	};
+
+	conn.context = vqp_open();
+	if (!conn.context)
+		vqpt_die(errno, "vqp_open");
+	conn.send_cq = attr.send_cq = vqp_create_cq(conn.context, (int)wrs * 4, NULL);
+	conn.recv_cq = attr.recv_cq = vqp_create_cq(conn.context, (int)wrs * 4, NULL);
+	if (!conn.send_cq || !conn.recv_cq)
+		vqpt_die(errno, "vqp_create_cq");
+	conn.qp = vqp_create_qp(vqp_pd(conn.context), &attr);
+	if (!conn.qp)
+		vqpt_die(errno, "vqp_create_qp");
+	if (options->arena)
+		conn.memory = vqp_alloc(conn.context, conn.bytes);
+	else
+		conn.memory = mmap(NULL, conn.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!conn.memory || conn.memory == MAP_FAILED)
+		vqpt_die(errno, "memory for %zu bytes", conn.bytes);
+	conn.mr = vqp_reg_mr(vqp_pd(conn.context), conn.memory, conn.bytes, (int)access);
+	if (!conn.mr)
+		vqpt_die(errno, "vqp_reg_mr of %zu bytes", conn.bytes);
+	return conn;
+}
+
+void vqpt_conn_to(struct vqpt_conn *conn, const char *address, const char *port)
+{
+	int err = vqp_connect_addr(conn->qp, address, (uint16_t)vqpt_number(port, UINT16_MAX));
+
+	if (err)
+		vqpt_die(err, "connect to %s port %s", address, port);
+}
+
+void vqpt_conn_close(struct vqpt_conn *conn)
+{
+	int err = vqp_close(conn->context);
+
+	if (err)
+		vqpt_die(err, "vqp_close");
+	munmap(conn->memory, conn->bytes);
+}
+
+struct ibv_wc vqpt_conn_wait(const struct vqpt_conn *conn, struct ibv_cq *cq)
+{
+	struct ibv_wc wc;
+	int n;
+
+	while (!(n = ibv_poll_cq(cq, 1, &wc))) {
+		n = vqp_cq_wait(cq, conn->timeout_ms);
+		if (n < 0 && n != -EINTR)
+			vqpt_die(n, "vqp_cq_wait");
+		if (!n)
+			vqpt_die(ETIMEDOUT, "no completion in %d ms", conn->timeout_ms);
+	}
+	if (wc.status != IBV_WC_SUCCESS)
+		vqpt_die(0, "request %llu completed with status %d", (unsigned long long)wc.wr_id, wc.status);
+	return wc;
+}
+
+void vqpt_conn_post_send(struct ibv_qp *qp, struct ibv_send_wr *list)
+{
+	struct ibv_send_wr *bad;
+	int err = ibv_post_send(qp, list, &bad);
+
+	if (err)
+		vqpt_die(err, "post_send of request %llu", (unsigned long long)bad->wr_id);
+}
+
+void vqpt_conn_post_recv(struct ibv_qp *qp, uint64_t wr_id, void *addr, uint32_t bytes, uint32_t lkey)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)addr, .length = bytes, .lkey = lkey };
+	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = bytes ? 1 : 0 }, *bad;
+	int err = ibv_post_recv(qp, &wr, &bad);
+
+	if (err)
+		vqpt_die(err, "post_recv of request %llu", (unsigned long long)wr_id);
+}
+
+void vqpt_conn_send_small(struct ibv_qp *qp, const void *data, uint32_t bytes)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)data, .length = bytes };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_INLINE,
+	};
+
+	vqpt_conn_post_send(qp, &wr);
+}
+
+int vqpt_conn_cut(struct ibv_sge *sges, uint32_t count, void *addr, uint64_t bytes, uint32_t lkey)
+{
+	uint64_t done = 0, piece;
+	uint32_t i;
+
+	for (i = 0; i < count && done < bytes; i++) {
+		piece = i == count - 1 ? bytes - done : (bytes - done) / (count - i);
+		sges[i] = (struct ibv_sge) {
+			.addr = (uintptr_t)addr + done, .length = (uint32_t)piece, .lkey = lkey,
+		};
+		done += piece;
+	}
+	return (int)i;
+}
