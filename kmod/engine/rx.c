@@ -464,3 +464,19 @@ void vqp_rxtab_purge(struct vqp_rxtab *tab, void *ns)
 			vqp_rx_free(tab, rx);
 	}
 }
+
+void vqp_rxtab_break(struct vqp_rxtab *tab, bool (*match)(const struct vqp_rx *rx, void *arg),
+		     void *arg)
+{
+	u32 i;
+
+	for (i = 0; i < tab->nslots; i++) {
+		struct vqp_rx *rx = &tab->slots[i];
+
+		if (!rx->receiving || !match(rx, arg))
+			continue;
+		vqp_rx_break_off(tab, rx);
+		rx->state = VQP_RX_FAILED;
+		rx->nak = VQP_NAK_INV_REQ;
+	}
+}

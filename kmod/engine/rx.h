@@ -121,4 +121,11 @@ void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 /* Let go of every context whose ns is `ns`, or of all (NULL). recv_end(false) and close() are called. */
 void vqp_rxtab_purge(struct vqp_rxtab *tab, void *ns);
 
+/*
+ * Break off each message in progress whose receive `match` claims: recv_end(false)
+ * is called, and the rest of the message is refused.
+ */
+void vqp_rxtab_break(struct vqp_rxtab *tab, bool (*match)(const struct vqp_rx *rx, void *arg),
+		     void *arg);
+
 #endif

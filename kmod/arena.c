@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/vqp.h>
+#include "arena.h"
+#include "compat.h"
+#include "context.h"
+#include "counters.h"
+
+void vqp_arena_put(struct vqp_arena *arena)
+{
+	unsigned long i;
+
+	if (!refcount_dec_and_test(&arena->ref))
+		return;
+	for (i = 0; i < arena->npages; i++)
+		__free_page(arena->pages[i]);
+	kvfree(arena);
+	vqp_count_freed(VQP_OBJ_ARENA);
+}
+
+static struct vqp_arena *arena_alloc(unsigned long npages)
+{
+	struct vqp_arena *arena;
+
+	arena = kvzalloc(struct_size(arena, pages, npages), GFP_KERNEL_ACCOUNT);
+	if (!arena)
+		return NULL;
+	refcount_set(&arena->ref, 1);
+	vqp_count_made(VQP_OBJ_ARENA);
+	for (; arena->npages < npages; arena->npages++) {
+		struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+
+		if (!page) {
+			vqp_arena_put(arena);
+			return NULL;
+		}
+		arena->pages[arena->npages] = page;
+	}
+	return arena;
+}
+
+/* A VMA was split, moved or inherited by fork. */
+static void arena_vma_open(struct vm_area_struct *vma)
+{
+	struct vqp_arena *arena = vma->vm_private_data;
+
+	refcount_inc(&arena->ref);
+}
+
+static void arena_vma_close(struct vm_area_struct *vma)
+{
+	vqp_arena_put(vma->vm_private_data);
+}
+
+static const struct vm_operations_struct arena_vm_ops = {
+	.open = arena_vma_open,
+	.close = arena_vma_close,
+};
+
+int vqp_arena_mmap(struct vm_area_struct *vma)
+{
+	unsigned long left = vma_pages(vma);
+	struct vqp_arena *arena;
+	int ret;
+
+	if (vma->vm_pgoff || left > VQP_MAX_ARENA_BYTES >> PAGE_SHIFT ||
+	    !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	arena = arena_alloc(left);
+	if (!arena)
+		return -ENOMEM;
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_MIXEDMAP);
+	ret = vm_insert_pages(vma, vma->vm_start, arena->pages, &left);
+	if (ret) {
+		vqp_arena_put(arena);
+		return ret;
+	}
+	vma->vm_private_data = arena;
+	vma->vm_ops = &arena_vm_ops;
+	return 0;
+}
+
+struct vqp_arena *vqp_arena_find(struct vqp_context *ctx, u64 addr, u64 bytes, u64 *offset)
+{
+	struct vqp_arena *arena = NULL;
+	struct vm_area_struct *vma;
+
+	mmap_read_lock(current->mm);
+	vma = vma_lookup(current->mm, addr);
+	if (vma && vma->vm_ops == &arena_vm_ops &&
+	    vma->vm_file->private_data == ctx && bytes <= vma->vm_end - addr) {
+		arena = vma->vm_private_data;
+		refcount_inc(&arena->ref);
+		*offset = ((u64)vma->vm_pgoff << PAGE_SHIFT) + addr - vma->vm_start;
+	}
+	mmap_read_unlock(current->mm);
+	return arena;
+}

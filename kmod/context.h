@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Contexts: open files of /dev/vqp. Everything a function holds, except CQs, lives and dies with one. */
+#ifndef VQP_CONTEXT_H
+#define VQP_CONTEXT_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+
+struct vqp_ns;
+
+struct vqp_context {
+	struct vqp_ns *ns;		/* NULL until the first ioctl, then constant; one reference */
+	struct list_head ns_link;	/* under vqp_ns.lock */
+	struct mutex lock;		/* guards the lists and dead; inside vqp_ns.lock */
+	struct list_head vqps;
+	struct list_head mrs;
+	bool dead;			/* the namespace is gone: nothing can be made any more */
+};
+
+int __init vqp_context_init(void);
+void vqp_context_exit(void);
+
+/* The namespace is going: every VQP moves to the error state. Under vqp_ns.lock. */
+void vqp_context_kill(struct vqp_context *ctx);
+
+#endif

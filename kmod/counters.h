@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What was made and what was freed, and how often things happened. Per CPU, any context. */
+#ifndef VQP_COUNTERS_H
+#define VQP_COUNTERS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+enum vqp_object {
+	VQP_OBJ_NS,
+	VQP_OBJ_CONTEXT,
+	VQP_OBJ_CQ,
+	VQP_OBJ_VQP,
+	VQP_OBJ_MR,
+	VQP_OBJ_ARENA,
+	VQP_OBJ_SEND,
+	VQP_OBJ_RECV,
+	VQP_OBJ_PEER,
+	VQP_OBJ_CACHE,
+	VQP_OBJ_META,
+	VQP_OBJ_DEFERRED,
+	VQP_OBJ_MAX,
+};
+
+enum vqp_event {
+	VQP_EV_TX_PACKETS,
+	VQP_EV_RX_PACKETS,
+	VQP_EV_TX_NO_ROOM,	/* a flow waited for a send slot */
+	VQP_EV_REPLY_LOST,	/* an answer found no send slot */
+	VQP_EV_RX_MALFORMED,
+	VQP_EV_RX_FOREIGN,	/* for no flow of ours, or from the wrong node */
+	VQP_EV_RX_DROPPED,	/* no memory, or too many packets of unknown nodes */
+	VQP_EV_TIMEOUTS,
+	VQP_EV_LOOKUPS,		/* connects that missed the cache */
+	VQP_EV_LOOKUP_READS,	/* one-sided READs they took */
+	VQP_EV_STALE,		/* cached metadata refused by its target */
+	VQP_EV_CQ_OVERFLOWS,
+	VQP_EV_MAX,
+};
+
+struct vqp_counters {
+	u64 made[VQP_OBJ_MAX];
+	u64 freed[VQP_OBJ_MAX];
+	u64 events[VQP_EV_MAX];
+};
+
+DECLARE_PER_CPU(struct vqp_counters, vqp_counters);
+extern const char *const vqp_object_names[VQP_OBJ_MAX];
+extern const char *const vqp_event_names[VQP_EV_MAX];
+
+static inline void vqp_count_made(enum vqp_object obj)
+{
+	this_cpu_inc(vqp_counters.made[obj]);
+}
+
+static inline void vqp_count_freed(enum vqp_object obj)
+{
+	this_cpu_inc(vqp_counters.freed[obj]);
+}
+
+static inline void vqp_count_event(enum vqp_event ev)
+{
+	this_cpu_inc(vqp_counters.events[ev]);
+}
+
+void vqp_counters_sum(struct vqp_counters *sum);
+
+#endif

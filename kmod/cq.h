@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Completion queues: a file descriptor and a ring that user space maps and polls without system calls. */
+#ifndef VQP_CQ_H
+#define VQP_CQ_H
+
+#include <linux/kref.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/vqp.h>
+
+struct vqp_context;
+struct vqp_ns;
+
+struct vqp_cq {
+	struct kref ref;		/* the file, and one per VQP and queue */
+	spinlock_t lock;		/* guards tail and overflowed; taken last of all */
+	u32 tail;			/* the kernel's own; user space may scribble over the ring's */
+	u32 entries;			/* power of two */
+	bool overflowed;
+	struct vqp_cq_ring *ring;
+	struct vqp_cqe *cqes;		/* in the ring */
+	wait_queue_head_t wait;
+	struct vqp_ns *ns;
+};
+
+int vqp_cq_create(struct vqp_context *ctx, struct vqp_create_cq *arg,
+		  void __user *uarg, size_t usize);
+
+/* The CQ behind fd, referenced, if it belongs to the namespace; ERR_PTR(-EBADF or -EINVAL). */
+struct vqp_cq *vqp_cq_get_fd(struct vqp_ns *ns, int fd);
+
+/* Process context only. */
+void vqp_cq_put(struct vqp_cq *cq);
+
+/* Any context. -ENOSPC: full; the CQE is lost and the CQ marked so. */
+int __must_check vqp_cq_push(struct vqp_cq *cq, const struct vqp_cqe *cqe);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The dc carrier: DC's semantics in software over the lanes' UD QPs. This file
+ * joins the protocol core (engine/) to lanes, peers, VQPs and memory.
+ */
+#ifndef VQP_DC_H
+#define VQP_DC_H
+
+#include <linux/types.h>
+#include "engine/rx.h"
+#include "engine/wire.h"
+
+struct vqp;
+struct vqp_lane;
+struct vqp_ns;
+
+extern const struct vqp_rx_ops vqp_dc_rx_ops;
+
+/* A VQP's dc part: made empty; its references dropped. */
+void vqp_dc_init(struct vqp *vqp);
+void vqp_dc_release(struct vqp *vqp);
+
+/* Connect vqp to the node `dct`, also anew after a reroute. Process context. -ENETDOWN, -EHOSTUNREACH, ... */
+int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct);
+
+/* Send what is queued. Under vqp.lock. */
+void vqp_dc_run(struct vqp *vqp);
+
+/* A send slot came free. */
+void vqp_dc_kick(struct vqp *vqp);
+
+/* Teardown: its flow number names nothing any more; then its timer ends and it waits for no slot. */
+void vqp_dc_unpublish(struct vqp *vqp);
+void vqp_dc_detach(struct vqp *vqp);
+
+/* Break off the messages in progress that hold receives of vqp. */
+void vqp_dc_break(struct vqp *vqp);
+
+/* Let go of the responder contexts of a namespace. Process context. */
+void vqp_dc_purge(struct vqp_ns *ns);
+
+/* The parent is going: every flow fails. */
+void vqp_dc_fail_all(void);
+
+/* A packet arrived from node `gid`, QP `qpn`. Bottom halves off. */
+void vqp_dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
+
+#endif

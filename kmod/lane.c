@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <rdma/ib_cache.h>
+#include "counters.h"
+#include "cursor.h"
+#include "dc.h"
+#include "lane.h"
+#include "parent.h"
+#include "qp.h"
+
+#define LANE_GRH_BYTES	((u32)sizeof(struct ib_grh))
+#define LANE_LINGER_US	(500U * 1000)
+#define LANE_IDLE_US	(30U * 1000 * 1000)
+
+static_assert(VQP_LANE_TX_SLOTS % VQP_LANE_SIGNAL_EVERY == 0);
+
+u64 vqp_lane_bytes(void)
+{
+	return sizeof(struct vqp_lane) +
+	       (VQP_LANE_TX_SLOTS + VQP_LANE_RX_SLOTS) *
+			(PAGE_SIZE + sizeof(struct vqp_lane_buf)) +
+	       VQP_LANE_RX_SLOTS * LANE_GRH_BYTES +
+	       VQP_LANE_CONTEXTS * sizeof(struct vqp_rx) +
+	       VQP_LANE_BUCKETS * sizeof(struct list_head);
+}
+
+/* ---- Sending ---- */
+
+static int lane_post(struct vqp_lane *lane, struct vqp_lane_buf *buf,
+		     const struct vqp_lane_dest *dest, u32 bytes)
+{
+	struct ib_sge sge = {
+		.addr = buf->dma,
+		.length = bytes,
+		.lkey = lane->parent->pd->local_dma_lkey,
+	};
+	struct ib_ud_wr ud = {
+		.wr.wr_cqe = &lane->tx_cqe,
+		.wr.opcode = IB_WR_SEND,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.ah = dest->ah,
+		.remote_qpn = dest->qpn,
+		.remote_qkey = dest->qkey,
+	};
+	int ret;
+
+	if ((lane->tx_head + 1) % VQP_LANE_SIGNAL_EVERY == 0)
+		ud.wr.send_flags = IB_SEND_SIGNALED;
+	ib_dma_sync_single_for_device(lane->parent->dev, buf->dma, bytes, DMA_TO_DEVICE);
+	ret = ib_post_send(lane->qp, &ud.wr, NULL);
+	if (!ret)
+		lane->tx_head++;
+	return ret;
+}
+
+int vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest *dest,
+		  const struct vqp_pkt *pkt, struct vqp_cursor *c, u32 bytes,
+		  struct vqp *waiter)
+{
+	u32 room = VQP_LANE_TX_SLOTS - (waiter ? VQP_LANE_TX_RESERVED : 0);
+	struct vqp_lane_buf *buf;
+	u32 header;
+	int ret = 0;
+
+	spin_lock_bh(&lane->tx_lock);
+	if (lane->tx_head - lane->tx_tail >= room) {
+		if (waiter && list_empty(&waiter->lane_wait)) {
+			kref_get(&waiter->ref);
+			list_add_tail(&waiter->lane_wait, &lane->waiters);
+			vqp_count_event(VQP_EV_TX_NO_ROOM);
+		}
+		spin_unlock_bh(&lane->tx_lock);
+		return -EAGAIN;
+	}
+	buf = &lane->tx[lane->tx_head % VQP_LANE_TX_SLOTS];
+	header = vqp_wire_build(page_address(buf->page), pkt);
+	if (bytes)
+		ret = vqp_cursor_gather(c, page_address(buf->page) + header, bytes);
+	if (!ret)
+		ret = lane_post(lane, buf, dest, header + bytes);
+	spin_unlock_bh(&lane->tx_lock);
+	if (!ret)
+		vqp_count_event(VQP_EV_TX_PACKETS);
+	return ret;
+}
+
+void vqp_lane_unwait(struct vqp_lane *lane, struct vqp *vqp)
+{
+	bool waited;
+
+	spin_lock_bh(&lane->tx_lock);
+	waited = !list_empty(&vqp->lane_wait);
+	list_del_init(&vqp->lane_wait);
+	spin_unlock_bh(&lane->tx_lock);
+	if (waited)
+		vqp_put(vqp);
+}
+
+/* Slots were freed: every flow that waited goes on, and waits again if it must. */
+static void lane_kick(struct vqp_lane *lane)
+{
+	struct vqp *vqp;
+	LIST_HEAD(ready);
+
+	spin_lock_bh(&lane->tx_lock);
+	list_splice_init(&lane->waiters, &ready);
+	/* A flow that queues up again goes to the other list: this one gets shorter. */
+	while (!list_empty(&ready)) {
+		vqp = list_first_entry(&ready, struct vqp, lane_wait);
+		list_del_init(&vqp->lane_wait);
+		spin_unlock_bh(&lane->tx_lock);
+		vqp_dc_kick(vqp);
+		vqp_put(vqp);
+		spin_lock_bh(&lane->tx_lock);
+	}
+	spin_unlock_bh(&lane->tx_lock);
+}
+
+static void lane_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct vqp_lane *lane = cq->cq_context;
+	bool waiting;
+
+	/* A flush at the end of the lane's life: nothing is sent any more. */
+	if (unlikely(wc->status != IB_WC_SUCCESS && wc->status != IB_WC_GENERAL_ERR))
+		return;
+	spin_lock_bh(&lane->tx_lock);
+	lane->tx_tail += VQP_LANE_SIGNAL_EVERY;
+	waiting = !list_empty(&lane->waiters);
+	spin_unlock_bh(&lane->tx_lock);
+	if (waiting)
+		lane_kick(lane);
+}
+
+/* ---- Receiving ---- */
+
+static int lane_post_recv(struct vqp_lane *lane, u32 i)
+{
+	struct vqp_lane_buf *buf = &lane->rx[i];
+	struct ib_sge sge[2] = {
+		{
+			.addr = lane->grh_dma + i * LANE_GRH_BYTES,
+			.length = LANE_GRH_BYTES,
+			.lkey = lane->parent->pd->local_dma_lkey,
+		}, {
+			.addr = buf->dma,
+			.length = PAGE_SIZE,
+			.lkey = lane->parent->pd->local_dma_lkey,
+		},
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe = &buf->cqe,
+		.sg_list = sge,
+		.num_sge = 2,
+	};
+
+	return ib_post_recv(lane->qp, &wr, NULL);
+}
+
+/* The GID of the sending node, from the GRH or the IPv4 header in its place. */
+static int lane_source(const struct ib_wc *wc, const void *grh, union ib_gid *sgid)
+{
+	enum rdma_network_type type = RDMA_NETWORK_IPV6;
+	union ib_gid dgid;
+
+	if (!(wc->wc_flags & IB_WC_GRH))
+		return -EINVAL;
+	if (wc->wc_flags & IB_WC_WITH_NETWORK_HDR_TYPE)
+		type = wc->network_hdr_type;
+	else if (ib_get_rdma_header_version(grh) == 4)
+		type = RDMA_NETWORK_IPV4;
+	return ib_get_gids_from_rdma_hdr(grh, type, sgid, &dgid);
+}
+
+static void lane_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct vqp_lane_buf *buf = container_of(wc->wr_cqe, struct vqp_lane_buf, cqe);
+	struct vqp_lane *lane = cq->cq_context;
+	u32 i = buf - lane->rx;
+	union ib_gid sgid;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS))
+		return;
+	vqp_count_event(VQP_EV_RX_PACKETS);
+	ib_dma_sync_single_for_cpu(lane->parent->dev, lane->grh_dma + i * LANE_GRH_BYTES,
+				   LANE_GRH_BYTES, DMA_FROM_DEVICE);
+	ib_dma_sync_single_for_cpu(lane->parent->dev, buf->dma, PAGE_SIZE, DMA_FROM_DEVICE);
+	if (wc->byte_len <= LANE_GRH_BYTES || wc->byte_len > LANE_GRH_BYTES + PAGE_SIZE ||
+	    lane_source(wc, lane->grh + i * LANE_GRH_BYTES, &sgid))
+		vqp_count_event(VQP_EV_RX_MALFORMED);
+	else
+		vqp_dc_input(lane, sgid.raw, wc->src_qp, page_address(buf->page),
+			     wc->byte_len - LANE_GRH_BYTES);
+	ib_dma_sync_single_for_device(lane->parent->dev, buf->dma, PAGE_SIZE, DMA_FROM_DEVICE);
+	/* A post that fails costs the lane one buffer; only a dying device fails it. */
+	if (unlikely(lane_post_recv(lane, i)))
+		vqp_count_event(VQP_EV_RX_DROPPED);
+}
+
+/* ---- Making and destroying ---- */
+
+static void lane_free_bufs(struct vqp_lane *lane, struct vqp_lane_buf *bufs, u32 n,
+			   enum dma_data_direction dir)
+{
+	u32 i;
+
+	for (i = 0; bufs && i < n; i++) {
+		if (bufs[i].dma)
+			ib_dma_unmap_page(lane->parent->dev, bufs[i].dma, PAGE_SIZE, dir);
+		if (bufs[i].page)
+			__free_page(bufs[i].page);
+	}
+	kvfree(bufs);
+}
+
+static struct vqp_lane_buf *lane_alloc_bufs(struct vqp_lane *lane, u32 n,
+					    enum dma_data_direction dir)
+{
+	struct vqp_lane_buf *bufs = kvcalloc(n, sizeof(*bufs), GFP_KERNEL);
+	u32 i;
+
+	if (!bufs)
+		return NULL;
+	for (i = 0; i < n; i++) {
+		bufs[i].cqe.done = lane_recv_done;
+		bufs[i].page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		if (!bufs[i].page)
+			goto free;
+		bufs[i].dma = ib_dma_map_page(lane->parent->dev, bufs[i].page, 0, PAGE_SIZE, dir);
+		if (ib_dma_mapping_error(lane->parent->dev, bufs[i].dma)) {
+			bufs[i].dma = 0;
+			goto free;
+		}
+	}
+	return bufs;
+free:
+	lane_free_bufs(lane, bufs, n, dir);
+	return NULL;
+}
+
+static int lane_alloc_memory(struct vqp_lane *lane)
+{
+	struct ib_device *dev = lane->parent->dev;
+
+	lane->tx = lane_alloc_bufs(lane, VQP_LANE_TX_SLOTS, DMA_TO_DEVICE);
+	lane->rx = lane_alloc_bufs(lane, VQP_LANE_RX_SLOTS, DMA_FROM_DEVICE);
+	lane->grh = kcalloc(VQP_LANE_RX_SLOTS, LANE_GRH_BYTES, GFP_KERNEL);
+	lane->contexts = kvcalloc(VQP_LANE_CONTEXTS, sizeof(*lane->contexts), GFP_KERNEL);
+	lane->buckets = kvcalloc(VQP_LANE_BUCKETS, sizeof(*lane->buckets), GFP_KERNEL);
+	if (!lane->tx || !lane->rx || !lane->grh || !lane->contexts || !lane->buckets)
+		return -ENOMEM;
+	lane->grh_dma = ib_dma_map_single(dev, lane->grh, VQP_LANE_RX_SLOTS * LANE_GRH_BYTES,
+					  DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(dev, lane->grh_dma)) {
+		lane->grh_dma = 0;
+		return -ENOMEM;
+	}
+	vqp_rxtab_init(&lane->tab, &vqp_dc_rx_ops, lane->contexts, VQP_LANE_CONTEXTS,
+		       lane->buckets, VQP_LANE_BUCKETS, lane->parent->cfg.payload_bytes,
+		       lane->parent->dct.epoch, LANE_LINGER_US, LANE_IDLE_US);
+	return 0;
+}
+
+static void lane_free_memory(struct vqp_lane *lane)
+{
+	if (lane->grh_dma)
+		ib_dma_unmap_single(lane->parent->dev, lane->grh_dma,
+				    VQP_LANE_RX_SLOTS * LANE_GRH_BYTES, DMA_FROM_DEVICE);
+	kvfree(lane->buckets);
+	kvfree(lane->contexts);
+	kfree(lane->grh);
+	lane_free_bufs(lane, lane->rx, VQP_LANE_RX_SLOTS, DMA_FROM_DEVICE);
+	lane_free_bufs(lane, lane->tx, VQP_LANE_TX_SLOTS, DMA_TO_DEVICE);
+}
+
+static int lane_create_qp(struct vqp_lane *lane)
+{
+	struct ib_qp_init_attr init = {
+		.send_cq = lane->send_cq,
+		.recv_cq = lane->recv_cq,
+		.cap = {
+			.max_send_wr = VQP_LANE_TX_SLOTS,
+			.max_recv_wr = VQP_LANE_RX_SLOTS,
+			.max_send_sge = 1,
+			.max_recv_sge = 2,
+		},
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_UD,
+	};
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = lane->parent->port,
+		.qkey = lane->parent->dct.qkey,
+	};
+	int ret;
+
+	lane->qp = ib_create_qp(lane->parent->pd, &init);
+	if (IS_ERR(lane->qp)) {
+		ret = PTR_ERR(lane->qp);
+		lane->qp = NULL;
+		return ret;
+	}
+	ret = ib_modify_qp(lane->qp, &attr,
+			   IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_RTR;
+	ret = ib_modify_qp(lane->qp, &attr, IB_QP_STATE);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_RTS;
+	return ib_modify_qp(lane->qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+}
+
+static int lane_create_cqs(struct vqp_lane *lane, int vector)
+{
+	lane->send_cq = ib_alloc_cq(lane->parent->dev, lane, VQP_LANE_TX_SLOTS, vector,
+				    IB_POLL_SOFTIRQ);
+	if (IS_ERR(lane->send_cq)) {
+		int ret = PTR_ERR(lane->send_cq);
+
+		lane->send_cq = NULL;
+		return ret;
+	}
+	lane->recv_cq = ib_alloc_cq(lane->parent->dev, lane, VQP_LANE_RX_SLOTS, vector,
+				    IB_POLL_SOFTIRQ);
+	if (IS_ERR(lane->recv_cq)) {
+		int ret = PTR_ERR(lane->recv_cq);
+
+		lane->recv_cq = NULL;
+		return ret;
+	}
+	return 0;
+}
+
+struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, int vector)
+{
+	struct vqp_lane *lane = kzalloc(sizeof(*lane), GFP_KERNEL);
+	int ret;
+	u32 i;
+
+	if (!lane)
+		return ERR_PTR(-ENOMEM);
+	lane->parent = parent;
+	spin_lock_init(&lane->tx_lock);
+	spin_lock_init(&lane->rx_lock);
+	INIT_LIST_HEAD(&lane->waiters);
+	lane->tx_cqe.done = lane_send_done;
+	ret = lane_alloc_memory(lane);
+	if (!ret)
+		ret = lane_create_cqs(lane, vector);
+	if (!ret)
+		ret = lane_create_qp(lane);
+	for (i = 0; !ret && i < VQP_LANE_RX_SLOTS; i++)
+		ret = lane_post_recv(lane, i);
+	if (ret) {
+		vqp_lane_destroy(lane);
+		return ERR_PTR(ret);
+	}
+	return lane;
+}
+
+/* No packet is being sent on it any more. The CQs' polling ends before the memory goes. */
+void vqp_lane_destroy(struct vqp_lane *lane)
+{
+	struct vqp *vqp, *next;
+
+	if (lane->qp)
+		ib_destroy_qp(lane->qp);
+	if (lane->recv_cq)
+		ib_free_cq(lane->recv_cq);
+	if (lane->send_cq)
+		ib_free_cq(lane->send_cq);
+	list_for_each_entry_safe(vqp, next, &lane->waiters, lane_wait)
+		vqp_lane_unwait(lane, vqp);
+	if (lane->contexts && lane->tab.ops) {
+		spin_lock_bh(&lane->rx_lock);
+		vqp_rxtab_purge(&lane->tab, NULL);
+		spin_unlock_bh(&lane->rx_lock);
+	}
+	lane_free_memory(lane);
+	kfree(lane);
+}

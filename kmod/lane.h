@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A lane: one UD QP of the pool with its buffers, and the responder contexts
+ * of the flows that arrive on it. A flow sends on one lane of its node and
+ * to one lane of its target, so its packets stay in order.
+ *
+ * A packet to send is built in a slot: a page that stays mapped. Slots form a
+ * ring, since UD sends complete in order; every VQP_LANE_SIGNAL_EVERY-th send
+ * asks for a completion, which frees that many.
+ */
+#ifndef VQP_LANE_H
+#define VQP_LANE_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+#include "engine/rx.h"
+
+struct vqp_cursor;
+struct vqp_parent;
+
+#define VQP_LANE_TX_SLOTS	512
+#define VQP_LANE_TX_RESERVED	64	/* of them, for answers only */
+#define VQP_LANE_RX_SLOTS	1024
+#define VQP_LANE_SIGNAL_EVERY	16
+#define VQP_LANE_CONTEXTS	1024	/* responder contexts */
+#define VQP_LANE_BUCKETS	1024
+
+struct vqp_lane_buf {
+	struct ib_cqe cqe;		/* receives only */
+	struct page *page;
+	u64 dma;
+};
+
+struct vqp_lane {
+	struct vqp_parent *parent;
+	struct ib_qp *qp;
+	struct ib_cq *send_cq, *recv_cq;
+
+	spinlock_t tx_lock;		/* guards the send ring and waiters */
+	struct vqp_lane_buf *tx;
+	u32 tx_head, tx_tail;		/* sent and freed; free running */
+	struct list_head waiters;	/* vqp.lane_wait; each holds a reference */
+	struct ib_cqe tx_cqe;
+
+	struct vqp_lane_buf *rx;
+	void *grh;			/* VQP_LANE_RX_SLOTS GRHs */
+	u64 grh_dma;
+
+	spinlock_t rx_lock;		/* guards tab; held while requests are carried out */
+	struct vqp_rxtab tab;
+	struct vqp_rx *contexts;
+	struct list_head *buckets;
+};
+
+/* Where a packet goes. */
+struct vqp_lane_dest {
+	struct ib_ah *ah;
+	u32 qpn;
+	u32 qkey;
+};
+
+struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, int vector);
+void vqp_lane_destroy(struct vqp_lane *lane);
+u64 vqp_lane_bytes(void);
+
+/*
+ * Build and send a packet whose payload is the next `bytes` bytes of the walk
+ * `c` (NULL and 0: none). -EAGAIN: no slot (waiter, if not NULL, is then put on
+ * the waiting list); other errors: the walk's, or the device's. Any context.
+ */
+int __must_check vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest *dest,
+			       const struct vqp_pkt *pkt, struct vqp_cursor *c, u32 bytes,
+			       struct vqp *waiter);
+
+/* Take vqp off the waiting list. */
+void vqp_lane_unwait(struct vqp_lane *lane, struct vqp *vqp);
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/sched.h>
+#include <linux/wait_bit.h>
+#include "cursor.h"
+#include "loop.h"
+#include "ns.h"
+#include "recv.h"
+#include "qp.h"
+
+/* Memory of a copy is looked up again this often, so that deregistration waits for no more. */
+#define LOOP_PIECE_BYTES	(64U << 10)
+
+/*
+ * VQPs that wait for a receive of another. Few wait at any time, so one list
+ * for the node is enough. The lock guards it, park_link and parked_on; it is
+ * taken inside rq_lock.
+ */
+static DEFINE_SPINLOCK(loop_park_lock);
+static LIST_HEAD(loop_parked);
+
+static void loop_unpark_locked(struct vqp *vqp)
+{
+	list_del_init(&vqp->park_link);
+	vqp->parked_on = NULL;
+}
+
+void vqp_loop_unpark(struct vqp *dst)
+{
+	struct vqp *vqp, *next;
+
+	if (list_empty_careful(&loop_parked))
+		return;
+	spin_lock_bh(&loop_park_lock);
+	list_for_each_entry_safe(vqp, next, &loop_parked, park_link) {
+		if (vqp->parked_on == dst) {
+			loop_unpark_locked(vqp);
+			vqp_do_later(vqp, VQP_TODO_LOOP);
+		}
+	}
+	spin_unlock_bh(&loop_park_lock);
+}
+
+/*
+ * Wait for a receive of dst. dst's queue is looked at again once vqp can be
+ * found in the list: either this sees the new receive, or its poster sees vqp.
+ */
+static void loop_park(struct vqp *vqp, struct vqp *dst)
+{
+	spin_lock_bh(&loop_park_lock);
+	vqp->parked_on = dst;
+	list_add_tail(&vqp->park_link, &loop_parked);
+	spin_unlock_bh(&loop_park_lock);
+	/* Pairs with the lock round the queue in vqp_recv_post(). */
+	smp_mb();
+	if (READ_ONCE(dst->recvs) || READ_ONCE(dst->state) == VQP_QP_ERROR)
+		vqp_loop_unpark(dst);
+}
+
+static u32 loop_copy_status(int ret, bool sending)
+{
+	if (!ret)
+		return VQP_WC_SUCCESS;
+	return sending ? VQP_WC_LOC_PROT_ERR : VQP_WC_REM_ACCESS_ERR;
+}
+
+/* Copy `bytes` from one walk to another; the status for the requester, whose own memory is `own`. */
+static u32 loop_copy_piece(struct vqp_cursor *dst, struct vqp_cursor *src, u32 bytes,
+			   const struct vqp_cursor *own)
+{
+	void *from, *to;
+	int n, m;
+
+	for (; bytes; bytes -= n) {
+		n = vqp_cursor_map(src, bytes, &from);
+		if (n < 0)
+			return loop_copy_status(n, own == src);
+		/* The other side may end sooner: go through what was mapped. */
+		for (m = 0; m < n; ) {
+			int k = vqp_cursor_map(dst, n - m, &to);
+
+			if (k < 0) {
+				vqp_cursor_unmap(src);
+				return loop_copy_status(k, own == dst);
+			}
+			memcpy(to, from + m, k);
+			vqp_cursor_unmap(dst);
+			m += k;
+		}
+		vqp_cursor_unmap(src);
+	}
+	return VQP_WC_SUCCESS;
+}
+
+static u32 loop_copy(struct vqp_cursor *dst, struct vqp_cursor *src, u32 bytes,
+		     const struct vqp_cursor *own)
+{
+	u32 n, status = VQP_WC_SUCCESS;
+
+	for (; bytes && !status; bytes -= n) {
+		n = min(bytes, LOOP_PIECE_BYTES);
+		status = loop_copy_piece(dst, src, n, own);
+		vqp_cursor_end(src);
+		vqp_cursor_end(dst);
+		cond_resched();
+	}
+	return status;
+}
+
+static void loop_local(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *send, u32 access)
+{
+	if (send->kbuf)
+		vqp_cursor_init_kernel(c, send->kbuf);
+	else
+		vqp_cursor_init(c, vqp->ns, vqp->ctx, access, send->sge, send->num_sge);
+}
+
+static u32 loop_one_sided(struct vqp *vqp, struct vqp_send *send)
+{
+	bool read = send->msg.op == VQP_OP_READ;
+	struct vqp_sge remote = {
+		.addr = send->msg.remote_addr,
+		.length = send->msg.bytes,
+		.lkey = send->msg.rkey,
+	};
+	struct vqp_cursor local_c, remote_c;
+
+	loop_local(&local_c, vqp, send, read ? VQP_ACCESS_LOCAL_WRITE : 0);
+	vqp_cursor_init(&remote_c, vqp->loop_ns, NULL,
+			read ? VQP_ACCESS_REMOTE_READ : VQP_ACCESS_REMOTE_WRITE, &remote, 1);
+	return read ? loop_copy(&local_c, &remote_c, send->msg.bytes, &local_c) :
+		      loop_copy(&remote_c, &local_c, send->msg.bytes, &local_c);
+}
+
+/* The VQP that a message of vqp is for, referenced: the one it names must not be somebody else's peer. */
+static struct vqp *loop_target(struct vqp *vqp)
+{
+	struct vqp *dst = vqp_find(vqp->loop_ns, vqp->remote_qp, vqp->remote_port);
+
+	if (dst && vqp->remote_qp &&
+	    memcmp(dst->remote_gid, vqp->ns->gid, VQP_GID_BYTES)) {
+		vqp_put(dst);
+		dst = NULL;
+	}
+	return dst;
+}
+
+/* Fill a receive of dst; -EAGAIN: none posted. */
+static int loop_deliver(struct vqp *vqp, struct vqp_send *send, struct vqp *dst, u32 *status)
+{
+	bool write = send->msg.op == VQP_OP_WRITE;
+	struct vqp_recv_info info = {
+		.opcode = write ? VQP_WC_RECV_RDMA_WITH_IMM : VQP_WC_RECV,
+		.bytes = send->msg.bytes,
+		.with_imm = send->msg.flags & VQP_PKT_IMM,
+		.imm = send->msg.imm,
+		.src_qp = vqp->qp_num,
+		.src_gid = vqp->ns->gid,
+	};
+	struct vqp_cursor src_c, dst_c;
+	struct vqp_recv *recv;
+	int ret;
+
+	ret = vqp_recv_take(dst, write ? 0 : send->msg.bytes, &recv);
+	if (ret == -EAGAIN)
+		return ret;
+	*status = VQP_WC_REM_INV_REQ_ERR;
+	if (ret)
+		return 0;
+	if (write) {
+		*status = loop_one_sided(vqp, send);
+	} else {
+		loop_local(&src_c, vqp, send, 0);
+		vqp_cursor_init(&dst_c, dst->ns, dst->ctx, VQP_ACCESS_LOCAL_WRITE,
+				recv->sge, recv->num_sge);
+		*status = loop_copy(&dst_c, &src_c, send->msg.bytes, &src_c);
+		/* The receive names memory that is no longer there: the receiver's fault. */
+		if (*status == VQP_WC_REM_ACCESS_ERR) {
+			*status = VQP_WC_REM_OP_ERR;
+			vqp_fail_later(dst);
+		}
+	}
+	if (*status)
+		vqp_recv_put_back(recv);
+	else
+		vqp_recv_complete(recv, &info);
+	return 0;
+}
+
+/* Carry out one request; -EAGAIN: parked. */
+static int loop_one(struct vqp *vqp, struct vqp_send *send, u32 *status)
+{
+	struct vqp *dst;
+	int ret;
+
+	if (send->msg.op != VQP_OP_SEND && !(send->msg.flags & VQP_PKT_IMM)) {
+		*status = loop_one_sided(vqp, send);
+		return 0;
+	}
+	dst = loop_target(vqp);
+	if (!dst) {
+		*status = VQP_WC_REM_INV_REQ_ERR;
+		return 0;
+	}
+	ret = loop_deliver(vqp, send, dst, status);
+	if (ret)
+		loop_park(vqp, dst);
+	vqp_put(dst);
+	return ret;
+}
+
+void vqp_loop_run(struct vqp *vqp)
+{
+	struct vqp_msg *msg;
+	u32 status;
+	int ret = 0;
+
+	spin_lock_bh(&vqp->lock);
+	/* Whoever runs looks at the list again before it stops. */
+	if (vqp->loop_running || vqp->carrier != VQP_CARRIER_LOOP)
+		goto unlock;
+	vqp->loop_running = true;
+	while (!ret && vqp->state == VQP_QP_CONNECTED) {
+		msg = list_first_entry_or_null(&vqp->tx.msgs, struct vqp_msg, link);
+		if (!msg)
+			break;
+		if (!vqp_ns_alive(vqp->loop_ns)) {
+			vqp_do_later(vqp, VQP_TODO_REROUTE);
+			break;
+		}
+		spin_unlock_bh(&vqp->lock);
+		ret = loop_one(vqp, vqp_send_of(msg), &status);
+		spin_lock_bh(&vqp->lock);
+		if (!ret) {
+			list_del(&msg->link);
+			vqp_send_complete(&vqp->tx, msg, status);
+		}
+	}
+	vqp->loop_running = false;
+	if (vqp->state == VQP_QP_ERROR)
+		vqp_tx_abort(&vqp->tx, VQP_WC_WR_FLUSH_ERR);
+	/* Unparked before loop_running fell: that call left the work to this one. */
+	if (ret && list_empty_careful(&vqp->park_link) && vqp->state == VQP_QP_CONNECTED)
+		vqp_do_later(vqp, VQP_TODO_LOOP);
+	wake_up_var(&vqp->loop_running);
+unlock:
+	spin_unlock_bh(&vqp->lock);
+}
+
+int vqp_loop_attach(struct vqp *vqp, struct vqp_ns *local)
+{
+	struct vqp_ns *old = local;
+	int ret = -EIO;
+
+	spin_lock_bh(&vqp->lock);
+	if (vqp->state == VQP_QP_INIT || vqp->state == VQP_QP_CONNECTED) {
+		old = vqp->loop_ns;
+		vqp->loop_ns = local;
+		vqp->carrier = VQP_CARRIER_LOOP;
+		vqp->state = VQP_QP_CONNECTED;
+		ret = 0;
+	}
+	spin_unlock_bh(&vqp->lock);
+	if (old)
+		vqp_ns_put(old);
+	if (!ret)
+		vqp_loop_run(vqp);
+	return ret;
+}
+
+void vqp_loop_detach(struct vqp *vqp)
+{
+	spin_lock_bh(&loop_park_lock);
+	if (vqp->parked_on)
+		loop_unpark_locked(vqp);
+	spin_unlock_bh(&loop_park_lock);
+	wait_var_event(&vqp->loop_running, !READ_ONCE(vqp->loop_running));
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/module.h>
+#include "context.h"
+#include "meta.h"
+#include "netlink.h"
+#include "ns.h"
+#include "parent.h"
+#include "peer.h"
+#include "qp.h"
+
+static int __init vqp_module_init(void)
+{
+	int ret;
+
+	ret = vqp_init();
+	if (ret)
+		return ret;
+	ret = vqp_ns_init();
+	if (ret)
+		goto err_vqp;
+	ret = vqp_peer_init();
+	if (ret)
+		goto err_ns;
+	ret = vqp_parent_init();
+	if (ret)
+		goto err_peer;
+	ret = vqp_netlink_init();
+	if (ret)
+		goto err_parent;
+	/* Last: from here on functions come in. */
+	ret = vqp_context_init();
+	if (ret)
+		goto err_netlink;
+	return 0;
+
+err_netlink:
+	vqp_netlink_exit();
+err_parent:
+	vqp_parent_exit();
+err_peer:
+	vqp_peer_exit();
+err_ns:
+	vqp_ns_exit();
+err_vqp:
+	vqp_exit();
+	return ret;
+}
+
+/* No context is open: each holds the module. */
+static void __exit vqp_module_exit(void)
+{
+	vqp_context_exit();
+	vqp_netlink_exit();
+	vqp_meta_exit();
+	vqp_parent_exit();
+	vqp_peer_exit();
+	vqp_ns_exit();
+	vqp_exit();
+}
+
+module_init(vqp_module_init);
+module_exit(vqp_module_exit);
+MODULE_DESCRIPTION("Virtual RDMA queue pairs for containers");
+MODULE_LICENSE("Dual BSD/GPL");

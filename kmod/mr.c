@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/capability.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/version.h>
+#include <linux/vqp.h>
+#include "arena.h"
+#include "context.h"
+#include "counters.h"
+#include "mr.h"
+#include "ns.h"
+
+#define KEY_TAG_BITS	16
+#define KEY_INDEX_MAX	((1U << (32 - KEY_TAG_BITS)) - 1)
+#define PIN_BATCH	4096
+
+#define ACCESS_ALL	(VQP_ACCESS_LOCAL_WRITE | VQP_ACCESS_REMOTE_WRITE | \
+			 VQP_ACCESS_REMOTE_READ | VQP_ACCESS_REMOTE_ATOMIC)
+#define ACCESS_WRITES	(VQP_ACCESS_REMOTE_WRITE | VQP_ACCESS_REMOTE_ATOMIC)
+
+static bool mr_covers(const struct vqp_mr *mr, u32 key, u64 addr, u64 bytes,
+		      u32 access, const struct vqp_context *owner)
+{
+	return mr->key == key && (mr->access & access) == access &&
+	       (!owner || mr->ctx == owner) &&
+	       addr >= mr->addr && bytes <= mr->length &&
+	       addr - mr->addr <= mr->length - bytes;
+}
+
+struct vqp_mr *vqp_mr_get(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes,
+			  u32 access, const struct vqp_context *owner)
+{
+	struct vqp_mr *mr;
+
+	rcu_read_lock();
+	mr = xa_load(&ns->keys, key >> KEY_TAG_BITS);
+	if (mr && (!mr_covers(mr, key, addr, bytes, access, owner) ||
+		   !refcount_inc_not_zero(&mr->ref)))
+		mr = NULL;
+	rcu_read_unlock();
+	return mr;
+}
+
+bool vqp_mr_valid(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes, u32 access,
+		  const struct vqp_context *owner)
+{
+	struct vqp_mr *mr;
+	bool valid;
+
+	rcu_read_lock();
+	mr = xa_load(&ns->keys, key >> KEY_TAG_BITS);
+	valid = mr && mr_covers(mr, key, addr, bytes, access, owner);
+	rcu_read_unlock();
+	return valid;
+}
+
+void vqp_mr_put(struct vqp_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->ref))
+		complete(&mr->unused);
+}
+
+/* A page that is pinned for reading only must still be the one the process will write to. */
+static unsigned int mr_pin_flags(const struct vqp_mr *mr)
+{
+	unsigned int flags = FOLL_LONGTERM;
+
+	if (mr->access & VQP_ACCESS_LOCAL_WRITE)
+		flags |= FOLL_WRITE;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+	else
+		flags |= FOLL_WRITE | FOLL_FORCE;
+#endif
+	return flags;
+}
+
+static void mr_unpin(struct vqp_mr *mr, unsigned long pinned)
+{
+	unpin_user_pages_dirty_lock(mr->pages, pinned,
+				    mr->access & VQP_ACCESS_LOCAL_WRITE);
+	atomic64_sub(mr->npages, &mr->mm->pinned_vm);
+	mmdrop(mr->mm);
+	kvfree(mr->pages);
+}
+
+static int mr_pin(struct vqp_mr *mr)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	unsigned long start = mr->addr & PAGE_MASK, done = 0;
+	int ret;
+
+	mr->first_offset = offset_in_page(mr->addr);
+	mr->npages = (mr->addr + mr->length - start + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL_ACCOUNT);
+	if (!mr->pages)
+		return -ENOMEM;
+	mr->mm = current->mm;
+	mmgrab(mr->mm);
+	if (atomic64_add_return(mr->npages, &mr->mm->pinned_vm) > limit &&
+	    !capable(CAP_IPC_LOCK)) {
+		mr_unpin(mr, 0);
+		return -ENOMEM;
+	}
+	while (done < mr->npages) {
+		ret = pin_user_pages_fast(start + (done << PAGE_SHIFT),
+					  min(mr->npages - done, (unsigned long)PIN_BATCH),
+					  mr_pin_flags(mr), mr->pages + done);
+		if (ret <= 0) {
+			mr_unpin(mr, done);
+			return ret ?: -EFAULT;
+		}
+		done += ret;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Give the pages back to whoever they came from. */
+static void mr_release_pages(struct vqp_mr *mr)
+{
+	if (mr->arena)
+		vqp_arena_put(mr->arena);
+	else
+		mr_unpin(mr, mr->npages);
+}
+
+static int mr_take_pages(struct vqp_context *ctx, struct vqp_mr *mr)
+{
+	u64 offset;
+
+	mr->arena = vqp_arena_find(ctx, mr->addr, mr->length, &offset);
+	if (!mr->arena)
+		return mr_pin(mr);
+	mr->pages = mr->arena->pages + (offset >> PAGE_SHIFT);
+	mr->first_offset = offset_in_page(offset);
+	mr->npages = mr->arena->npages - (offset >> PAGE_SHIFT);
+	return 0;
+}
+
+static int mr_check(const struct vqp_reg_mr *arg)
+{
+	if (!arg->length || arg->addr + arg->length < arg->addr ||
+	    arg->addr + arg->length > TASK_SIZE_MAX)
+		return -EINVAL;
+	if (arg->access & ~ACCESS_ALL)
+		return -EINVAL;
+	if ((arg->access & ACCESS_WRITES) && !(arg->access & VQP_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * The key is published last, with the tag in place: a reader that finds the
+ * region finds it complete.
+ */
+static int mr_publish(struct vqp_mr *mr)
+{
+	u32 index;
+	int ret;
+
+	ret = xa_alloc(&mr->ns->keys, &index, NULL,
+		       XA_LIMIT(1, KEY_INDEX_MAX), GFP_KERNEL_ACCOUNT);
+	if (ret)
+		return ret == -EBUSY ? -ENOSPC : ret;
+	mr->key = index << KEY_TAG_BITS | (get_random_u32() >> (32 - KEY_TAG_BITS));
+	xa_store(&mr->ns->keys, index, mr, GFP_KERNEL_ACCOUNT);
+	return 0;
+}
+
+int vqp_mr_reg(struct vqp_context *ctx, struct vqp_reg_mr *arg)
+{
+	struct vqp_mr *mr;
+	int ret;
+
+	ret = mr_check(arg);
+	if (ret)
+		return ret;
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return -ENOMEM;
+	mr->addr = arg->addr;
+	mr->length = arg->length;
+	mr->access = arg->access;
+	mr->ctx = ctx;
+	mr->ns = ctx->ns;
+	refcount_set(&mr->ref, 1);
+	init_completion(&mr->unused);
+	ret = mr_take_pages(ctx, mr);
+	if (ret)
+		goto free;
+
+	mutex_lock(&ctx->lock);
+	ret = ctx->dead ? -ESHUTDOWN : mr_publish(mr);
+	if (!ret)
+		list_add(&mr->ctx_link, &ctx->mrs);
+	mutex_unlock(&ctx->lock);
+	if (ret)
+		goto release;
+	arg->key = mr->key;
+	atomic_inc(&mr->ns->nmrs);
+	atomic64_add(mr->length, &mr->ns->pinned_bytes);
+	vqp_count_made(VQP_OBJ_MR);
+	return 0;
+
+release:
+	mr_release_pages(mr);
+free:
+	kfree(mr);
+	return ret;
+}
+
+void vqp_mr_destroy(struct vqp_mr *mr)
+{
+	lockdep_assert_held(&mr->ctx->lock);
+	list_del(&mr->ctx_link);
+	xa_erase(&mr->ns->keys, mr->key >> KEY_TAG_BITS);
+	/* Nobody finds it any more; wait for those who are copying. */
+	vqp_mr_put(mr);
+	wait_for_completion(&mr->unused);
+	mr_release_pages(mr);
+	atomic_dec(&mr->ns->nmrs);
+	atomic64_sub(mr->length, &mr->ns->pinned_bytes);
+	kfree_rcu(mr, rcu);
+	vqp_count_freed(VQP_OBJ_MR);
+}
+
+int vqp_mr_dereg(struct vqp_context *ctx, u32 key)
+{
+	struct vqp_mr *mr;
+	int ret = -ENOENT;
+
+	mutex_lock(&ctx->lock);
+	mr = xa_load(&ctx->ns->keys, key >> KEY_TAG_BITS);
+	if (mr && mr->key == key && mr->ctx == ctx) {
+		vqp_mr_destroy(mr);
+		ret = 0;
+	}
+	mutex_unlock(&ctx->lock);
+	return ret;
+}

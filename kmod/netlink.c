@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/module.h>
+#include <net/genetlink.h>
+#include <net/net_namespace.h>
+#include "counters.h"
+#include "meta.h"
+#include "netlink.h"
+#include "ns.h"
+#include "parent.h"
+#include "peer.h"
+#include "qp.h"
+
+static struct genl_family nl_family;
+
+static const struct nla_policy nl_meta_policy[VQP_ATTR_MAX + 1] = {
+	[VQP_ATTR_NODE_GID]	= NLA_POLICY_EXACT_LEN(VQP_GID_BYTES),
+	[VQP_ATTR_EPOCH]	= { .type = NLA_U32 },
+	[VQP_ATTR_QKEY]		= { .type = NLA_U32 },
+	[VQP_ATTR_LANE_QPN]	= NLA_POLICY_MASK(NLA_U32, 0xffffff),
+	[VQP_ATTR_META_KEY]	= { .type = NLA_U32 },
+	[VQP_ATTR_META_ADDR]	= { .type = NLA_U64 },
+	[VQP_ATTR_META_BUCKETS]	= NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy nl_policy[VQP_ATTR_MAX + 1] = {
+	[VQP_ATTR_NETNS_FD]	= { .type = NLA_U32 },
+	[VQP_ATTR_TENANT]	= { .type = NLA_U32 },
+	[VQP_ATTR_GID]		= NLA_POLICY_EXACT_LEN(VQP_GID_BYTES),
+	[VQP_ATTR_NAME]		= { .type = NLA_NUL_STRING, .len = VQP_NAME_MAX - 1 },
+	[VQP_ATTR_META]		= NLA_POLICY_NESTED(nl_meta_policy),
+};
+
+/* ---- Requests ---- */
+
+static struct net *nl_get_net(struct genl_info *info)
+{
+	struct nlattr *fd = info->attrs[VQP_ATTR_NETNS_FD];
+
+	if (!fd)
+		return ERR_PTR(-EINVAL);
+	return get_net_ns_by_fd(nla_get_u32(fd));
+}
+
+static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr **a = info->attrs;
+	struct net *net;
+	int ret;
+
+	if (!a[VQP_ATTR_TENANT] || !a[VQP_ATTR_GID]) {
+		GENL_SET_ERR_MSG(info, "tenant and gid are needed");
+		return -EINVAL;
+	}
+	net = nl_get_net(info);
+	if (IS_ERR(net)) {
+		GENL_SET_ERR_MSG(info, "no network namespace behind netns-fd");
+		return PTR_ERR(net);
+	}
+	ret = vqp_ns_add(net, nla_get_u32(a[VQP_ATTR_TENANT]), nla_data(a[VQP_ATTR_GID]),
+			 a[VQP_ATTR_NAME] ? nla_data(a[VQP_ATTR_NAME]) : "");
+	put_net(net);
+	if (ret == -EEXIST)
+		GENL_SET_ERR_MSG(info, "this network namespace has another VQP namespace");
+	if (ret == -EADDRINUSE)
+		GENL_SET_ERR_MSG(info, "the tenant's address is taken on this node");
+	return ret;
+}
+
+static int nl_ns_del(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr **a = info->attrs;
+	struct net *net;
+	int ret;
+
+	if (a[VQP_ATTR_TENANT] && a[VQP_ATTR_GID])
+		return vqp_ns_del(nla_get_u32(a[VQP_ATTR_TENANT]), nla_data(a[VQP_ATTR_GID]));
+	net = nl_get_net(info);
+	if (IS_ERR(net))
+		return PTR_ERR(net);
+	ret = vqp_ns_del_net(net);
+	put_net(net);
+	return ret;
+}
+
+/* One nested VQP_ATTR_META. */
+static int nl_parse_meta(struct nlattr *nest, struct vqp_meta_table *t, struct genl_info *info)
+{
+	struct nlattr *a[VQP_ATTR_MAX + 1], *lane;
+	int rem, ret;
+
+	ret = nla_parse_nested(a, VQP_ATTR_MAX, nest, nl_meta_policy, info->extack);
+	if (ret)
+		return ret;
+	if (!a[VQP_ATTR_NODE_GID] || !a[VQP_ATTR_EPOCH] || !a[VQP_ATTR_QKEY] ||
+	    !a[VQP_ATTR_LANE_QPN] || !a[VQP_ATTR_META_KEY] || !a[VQP_ATTR_META_ADDR] ||
+	    !a[VQP_ATTR_META_BUCKETS])
+		return -EINVAL;
+	*t = (struct vqp_meta_table) {
+		.dct.epoch = nla_get_u32(a[VQP_ATTR_EPOCH]),
+		.dct.qkey = nla_get_u32(a[VQP_ATTR_QKEY]),
+		.key = nla_get_u32(a[VQP_ATTR_META_KEY]),
+		.addr = nla_get_u64(a[VQP_ATTR_META_ADDR]),
+		.buckets = nla_get_u32(a[VQP_ATTR_META_BUCKETS]),
+	};
+	memcpy(t->dct.node_gid, nla_data(a[VQP_ATTR_NODE_GID]), VQP_GID_BYTES);
+	nla_for_each_nested(lane, nest, rem) {
+		if (nla_type(lane) != VQP_ATTR_LANE_QPN)
+			continue;
+		if (t->dct.lanes == VQP_WIRE_LANES_MAX)
+			return -E2BIG;
+		t->dct.qpn[t->dct.lanes++] = nla_get_u32(lane);
+	}
+	return is_power_of_2(t->buckets) ? 0 : -EINVAL;
+}
+
+static int nl_meta_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct vqp_meta_table tables[VQP_META_MAX];
+	struct nlattr *nest;
+	u32 count = 0;
+	int rem, ret;
+
+	nlmsg_for_each_attr(nest, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(nest) != VQP_ATTR_META)
+			continue;
+		if (count == VQP_META_MAX)
+			return -E2BIG;
+		ret = nl_parse_meta(nest, &tables[count++], info);
+		if (ret)
+			return ret;
+	}
+	return vqp_meta_set(tables, count);
+}
+
+static int nl_cache_flush(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr **a = info->attrs;
+
+	if (!a[VQP_ATTR_TENANT] != !a[VQP_ATTR_GID])
+		return -EINVAL;
+	if (a[VQP_ATTR_GID])
+		vqp_meta_forget(nla_get_u32(a[VQP_ATTR_TENANT]), nla_data(a[VQP_ATTR_GID]));
+	else
+		vqp_meta_forget(0, NULL);
+	return 0;
+}
+
+/* ---- Answers ---- */
+
+static int nl_put_dct(struct sk_buff *skb, const struct vqp_dct *dct)
+{
+	u32 i;
+
+	if (nla_put(skb, VQP_ATTR_NODE_GID, VQP_GID_BYTES, dct->node_gid) ||
+	    nla_put_u32(skb, VQP_ATTR_EPOCH, dct->epoch) ||
+	    nla_put_u32(skb, VQP_ATTR_QKEY, dct->qkey))
+		return -EMSGSIZE;
+	for (i = 0; i < dct->lanes; i++)
+		if (nla_put_u32(skb, VQP_ATTR_LANE_QPN, dct->qpn[i]))
+			return -EMSGSIZE;
+	return 0;
+}
+
+static int nl_put_counter(struct sk_buff *skb, const char *name, const u64 *made,
+			  const u64 *freed, const u64 *value)
+{
+	struct nlattr *nest = nla_nest_start(skb, VQP_ATTR_COUNTER);
+
+	if (!nest || nla_put_string(skb, VQP_ATTR_COUNTER_NAME, name) ||
+	    (made && nla_put_u64_64bit(skb, VQP_ATTR_COUNTER_MADE, *made, VQP_ATTR_PAD)) ||
+	    (freed && nla_put_u64_64bit(skb, VQP_ATTR_COUNTER_FREED, *freed, VQP_ATTR_PAD)) ||
+	    (value && nla_put_u64_64bit(skb, VQP_ATTR_COUNTER_VALUE, *value, VQP_ATTR_PAD)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int nl_put_counters(struct sk_buff *skb)
+{
+	struct vqp_counters sum;
+	int i, ret = 0;
+
+	vqp_counters_sum(&sum);
+	for (i = 0; i < VQP_OBJ_MAX && !ret; i++)
+		ret = nl_put_counter(skb, vqp_object_names[i], &sum.made[i], &sum.freed[i], NULL);
+	for (i = 0; i < VQP_EV_MAX && !ret; i++)
+		ret = nl_put_counter(skb, vqp_event_names[i], NULL, NULL, &sum.events[i]);
+	return ret;
+}
+
+static int nl_put_parent(struct sk_buff *skb)
+{
+	struct vqp_parent *parent;
+	int token, ret = 0;
+
+	parent = vqp_parent_enter(&token);
+	if (!parent)
+		return 0;
+	if (nla_put_string(skb, VQP_ATTR_PARENT, dev_name(&parent->dev->dev)) ||
+	    nl_put_dct(skb, &parent->dct) ||
+	    nla_put_u32(skb, VQP_ATTR_MTU, parent->mtu) ||
+	    nla_put_u64_64bit(skb, VQP_ATTR_POOL_BYTES, parent->pool_bytes, VQP_ATTR_PAD))
+		ret = -EMSGSIZE;
+	vqp_parent_leave(token);
+	return ret;
+}
+
+static int nl_status_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sk_buff *msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	void *hdr;
+	int ret = -EMSGSIZE;
+
+	if (!msg)
+		return -ENOMEM;
+	hdr = genlmsg_put_reply(msg, info, &nl_family, 0, VQP_CMD_STATUS_GET);
+	if (!hdr)
+		goto free;
+	ret = nl_put_parent(msg);
+	if (!ret)
+		ret = nl_put_counters(msg);
+	if (ret)
+		goto free;
+	genlmsg_end(msg, hdr);
+	return genlmsg_reply(msg, info);
+free:
+	nlmsg_free(msg);
+	return ret;
+}
+
+/* ---- Dumps: cb->args[0] counts what was told, args[1] within it ---- */
+
+struct nl_dump {
+	struct sk_buff *skb;
+	struct netlink_callback *cb;
+};
+
+static void *nl_dump_put(struct nl_dump *d, u8 cmd)
+{
+	return genlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
+			   &nl_family, NLM_F_MULTI, cmd);
+}
+
+/* End the message of one item; non-zero when it did not fit. */
+static int nl_dump_end(struct nl_dump *d, void *hdr, bool fits)
+{
+	if (!fits) {
+		genlmsg_cancel(d->skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(d->skb, hdr);
+	return 0;
+}
+
+static bool nl_put_ns_id(struct sk_buff *skb, u32 tenant, const u8 *gid)
+{
+	return !nla_put_u32(skb, VQP_ATTR_TENANT, tenant) &&
+	       !nla_put(skb, VQP_ATTR_GID, VQP_GID_BYTES, gid);
+}
+
+static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
+{
+	struct nl_dump *d = arg;
+	void *hdr = nl_dump_put(d, VQP_CMD_NS_GET);
+
+	return !hdr ? -EMSGSIZE : nl_dump_end(d, hdr,
+		nl_put_ns_id(d->skb, ns->tenant, ns->gid) &&
+		!nla_put_string(d->skb, VQP_ATTR_NAME, ns->name) &&
+		!nla_put_u32(d->skb, VQP_ATTR_NETNS_INO, ns->netns_ino) &&
+		!nla_put_u32(d->skb, VQP_ATTR_VQPS, atomic_read(&ns->nvqps)) &&
+		!nla_put_u32(d->skb, VQP_ATTR_MRS, atomic_read(&ns->nmrs)) &&
+		!nla_put_u32(d->skb, VQP_ATTR_CONTEXTS, atomic_read(&ns->ncontexts)) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_PINNED_BYTES,
+				   atomic64_read(&ns->pinned_bytes), VQP_ATTR_PAD));
+}
+
+static int nl_ns_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nl_dump d = { skb, cb };
+
+	cb->args[0] = vqp_ns_walk(cb->args[0], nl_dump_one_ns, &d);
+	return skb->len;
+}
+
+static int nl_dump_one_vqp(struct nl_dump *d, struct vqp_ns *ns, struct vqp *vqp)
+{
+	void *hdr = nl_dump_put(d, VQP_CMD_VQP_GET);
+	struct vqp_query_qp q;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	vqp_query(vqp, &q);
+	return nl_dump_end(d, hdr,
+		nl_put_ns_id(d->skb, ns->tenant, ns->gid) &&
+		!nla_put_u32(d->skb, VQP_ATTR_QP_NUM, q.qp_num) &&
+		!nla_put_u32(d->skb, VQP_ATTR_QP_STATE, q.state) &&
+		!nla_put_u32(d->skb, VQP_ATTR_CARRIER, q.carrier) &&
+		!nla_put_u32(d->skb, VQP_ATTR_PORT, q.port) &&
+		!nla_put(d->skb, VQP_ATTR_REMOTE_GID, VQP_GID_BYTES, q.remote_gid) &&
+		!nla_put_u32(d->skb, VQP_ATTR_REMOTE_PORT, q.remote_port) &&
+		!nla_put_u32(d->skb, VQP_ATTR_SENDS_PENDING, q.sends_pending) &&
+		!nla_put_u32(d->skb, VQP_ATTR_RECVS_PENDING, q.recvs_pending) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_TX_MSGS, READ_ONCE(vqp->tx_msgs), VQP_ATTR_PAD) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_RX_MSGS, READ_ONCE(vqp->rx_msgs), VQP_ATTR_PAD));
+}
+
+static int nl_dump_ns_vqps(struct vqp_ns *ns, void *arg)
+{
+	struct nl_dump *d = arg;
+	unsigned long qp_num;
+	struct vqp *vqp;
+	int ret;
+
+	xa_for_each_start(&ns->vqps, qp_num, vqp, d->cb->args[1]) {
+		vqp = vqp_find(ns, qp_num, 0);
+		if (!vqp)
+			continue;
+		ret = nl_dump_one_vqp(d, ns, vqp);
+		vqp_put(vqp);
+		if (ret) {
+			d->cb->args[1] = qp_num;
+			return ret;
+		}
+	}
+	d->cb->args[1] = 0;
+	return 0;
+}
+
+static int nl_vqp_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nl_dump d = { skb, cb };
+
+	cb->args[0] = vqp_ns_walk(cb->args[0], nl_dump_ns_vqps, &d);
+	return skb->len;
+}
+
+static int nl_dump_one_peer(struct vqp_peer *peer, void *arg)
+{
+	struct nl_dump *d = arg;
+	void *hdr = nl_dump_put(d, VQP_CMD_PEER_GET);
+
+	return !hdr ? -EMSGSIZE : nl_dump_end(d, hdr,
+		!nla_put(d->skb, VQP_ATTR_NODE_GID, VQP_GID_BYTES, peer->gid) &&
+		!nla_put_u32(d->skb, VQP_ATTR_EPOCH, READ_ONCE(peer->epoch)) &&
+		!nla_put_u32(d->skb, VQP_ATTR_QKEY, READ_ONCE(peer->qkey)) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_TX_PACKETS, READ_ONCE(peer->tx_packets), VQP_ATTR_PAD) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_RX_PACKETS, READ_ONCE(peer->rx_packets), VQP_ATTR_PAD));
+}
+
+static int nl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nl_dump d = { skb, cb };
+
+	cb->args[0] = vqp_peer_walk(cb->args[0], nl_dump_one_peer, &d);
+	return skb->len;
+}
+
+static bool nl_put_meta(struct sk_buff *skb, const struct vqp_meta_table *t)
+{
+	struct nlattr *nest = nla_nest_start(skb, VQP_ATTR_META);
+
+	if (!nest || nl_put_dct(skb, &t->dct) ||
+	    nla_put_u32(skb, VQP_ATTR_META_KEY, t->key) ||
+	    nla_put_u64_64bit(skb, VQP_ATTR_META_ADDR, t->addr, VQP_ATTR_PAD) ||
+	    nla_put_u32(skb, VQP_ATTR_META_BUCKETS, t->buckets))
+		return false;
+	nla_nest_end(skb, nest);
+	return true;
+}
+
+static int nl_dump_one_meta(const struct vqp_meta_table *table, void *arg)
+{
+	struct nl_dump *d = arg;
+	void *hdr = nl_dump_put(d, VQP_CMD_META_GET);
+
+	return !hdr ? -EMSGSIZE : nl_dump_end(d, hdr, nl_put_meta(d->skb, table));
+}
+
+static int nl_meta_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nl_dump d = { skb, cb };
+
+	cb->args[0] = vqp_meta_walk(cb->args[0], nl_dump_one_meta, &d);
+	return skb->len;
+}
+
+static int nl_dump_one_cached(u32 tenant, const u8 *gid, const struct vqp_dct *dct, void *arg)
+{
+	struct nl_dump *d = arg;
+	void *hdr = nl_dump_put(d, VQP_CMD_CACHE_GET);
+
+	return !hdr ? -EMSGSIZE : nl_dump_end(d, hdr,
+		nl_put_ns_id(d->skb, tenant, gid) &&
+		!nla_put(d->skb, VQP_ATTR_NODE_GID, VQP_GID_BYTES, dct->node_gid));
+}
+
+static int nl_cache_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nl_dump d = { skb, cb };
+
+	cb->args[0] = vqp_meta_walk_cache(cb->args[0], nl_dump_one_cached, &d);
+	return skb->len;
+}
+
+static const struct genl_small_ops nl_ops[] = {
+	{ .cmd = VQP_CMD_NS_ADD, .flags = GENL_ADMIN_PERM, .doit = nl_ns_add },
+	{ .cmd = VQP_CMD_NS_DEL, .flags = GENL_ADMIN_PERM, .doit = nl_ns_del },
+	{ .cmd = VQP_CMD_META_SET, .flags = GENL_ADMIN_PERM, .doit = nl_meta_set },
+	{ .cmd = VQP_CMD_CACHE_FLUSH, .flags = GENL_ADMIN_PERM, .doit = nl_cache_flush },
+	{ .cmd = VQP_CMD_STATUS_GET, .doit = nl_status_get },
+	{ .cmd = VQP_CMD_NS_GET, .dumpit = nl_ns_dump },
+	{ .cmd = VQP_CMD_VQP_GET, .dumpit = nl_vqp_dump },
+	{ .cmd = VQP_CMD_PEER_GET, .dumpit = nl_peer_dump },
+	{ .cmd = VQP_CMD_META_GET, .dumpit = nl_meta_dump },
+	{ .cmd = VQP_CMD_CACHE_GET, .dumpit = nl_cache_dump },
+};
+
+static struct genl_family nl_family = {
+	.name = VQP_GENL_NAME,
+	.version = VQP_GENL_VERSION,
+	.maxattr = VQP_ATTR_MAX,
+	.policy = nl_policy,
+	.module = THIS_MODULE,
+	.small_ops = nl_ops,
+	.n_small_ops = ARRAY_SIZE(nl_ops),
+	.resv_start_op = __VQP_CMD_MAX,
+};
+
+int __init vqp_netlink_init(void)
+{
+	return genl_register_family(&nl_family);
+}
+
+void vqp_netlink_exit(void)
+{
+	genl_unregister_family(&nl_family);
+}

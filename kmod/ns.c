@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/capability.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
+#include <linux/slab.h>
+#include <linux/user_namespace.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include "context.h"
+#include "counters.h"
+#include "dc.h"
+#include "meta.h"
+#include "ns.h"
+
+struct vqp_net {
+	struct vqp_ns *ns;		/* one reference; under ns_mutex */
+};
+
+static unsigned int vqp_net_id __read_mostly;
+
+/* Guards the table's writers, every vqp_net.ns, and the transition to dead. */
+static DEFINE_MUTEX(ns_mutex);
+static DEFINE_HASHTABLE(ns_table, 10);
+static struct vqp_ns *ns_host;
+
+static u32 ns_hash(u32 tenant, const u8 *gid)
+{
+	return jhash(gid, VQP_GID_BYTES, tenant);
+}
+
+void vqp_ns_get(struct vqp_ns *ns)
+{
+	kref_get(&ns->ref);
+}
+
+static void ns_free(struct rcu_head *rcu)
+{
+	struct vqp_ns *ns = container_of(rcu, struct vqp_ns, rcu);
+
+	xa_destroy(&ns->vqps);
+	xa_destroy(&ns->ports);
+	xa_destroy(&ns->keys);
+	kfree(ns);
+	vqp_count_freed(VQP_OBJ_NS);
+}
+
+static void ns_release(struct kref *ref)
+{
+	struct vqp_ns *ns = container_of(ref, struct vqp_ns, ref);
+
+	call_rcu(&ns->rcu, ns_free);
+}
+
+void vqp_ns_put(struct vqp_ns *ns)
+{
+	kref_put(&ns->ref, ns_release);
+}
+
+static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 ino)
+{
+	struct vqp_ns *ns = kzalloc(sizeof(*ns), GFP_KERNEL_ACCOUNT);
+
+	if (!ns)
+		return NULL;
+	kref_init(&ns->ref);
+	ns->tenant = tenant;
+	memcpy(ns->gid, gid, VQP_GID_BYTES);
+	strscpy(ns->name, name, sizeof(ns->name));
+	ns->netns_ino = ino;
+	xa_init_flags(&ns->vqps, XA_FLAGS_ALLOC1);
+	xa_init(&ns->ports);
+	xa_init_flags(&ns->keys, XA_FLAGS_ALLOC1);
+	mutex_init(&ns->lock);
+	INIT_LIST_HEAD(&ns->contexts);
+	INIT_HLIST_NODE(&ns->node);
+	vqp_count_made(VQP_OBJ_NS);
+	return ns;
+}
+
+/* Under rcu_read_lock() or ns_mutex. */
+static struct vqp_ns *ns_lookup(u32 tenant, const u8 *gid)
+{
+	struct vqp_ns *ns;
+
+	hash_for_each_possible_rcu(ns_table, ns, node, ns_hash(tenant, gid),
+				   lockdep_is_held(&ns_mutex)) {
+		if (ns->tenant == tenant && !memcmp(ns->gid, gid, VQP_GID_BYTES))
+			return ns;
+	}
+	return NULL;
+}
+
+struct vqp_ns *vqp_ns_find(u32 tenant, const u8 *gid)
+{
+	struct vqp_ns *ns;
+
+	rcu_read_lock();
+	ns = ns_lookup(tenant, gid);
+	if (ns && !kref_get_unless_zero(&ns->ref))
+		ns = NULL;
+	rcu_read_unlock();
+	return ns;
+}
+
+struct vqp_ns *vqp_ns_host(void)
+{
+	vqp_ns_get(ns_host);
+	return ns_host;
+}
+
+struct vqp_ns *vqp_ns_of_net(struct net *net)
+{
+	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+	struct vqp_ns *ns;
+
+	if (net_eq(net, &init_net))
+		return ns_capable(&init_user_ns, CAP_NET_ADMIN) ?
+			vqp_ns_host() : ERR_PTR(-EPERM);
+	mutex_lock(&ns_mutex);
+	ns = vnet->ns;
+	if (ns)
+		vqp_ns_get(ns);
+	mutex_unlock(&ns_mutex);
+	return ns ?: ERR_PTR(-ENONET);
+}
+
+/*
+ * Out of the table, so that no new flow finds it; then its contexts fall
+ * silent, and last the responder contexts that still name it are let go.
+ * Drops the reference of vqp_net. Takes a namespace that is not dead yet.
+ */
+static void ns_kill(struct vqp_ns *ns)
+{
+	struct vqp_context *ctx;
+
+	lockdep_assert_held(&ns_mutex);
+	hash_del_rcu(&ns->node);
+	WRITE_ONCE(ns->dead, true);
+	mutex_lock(&ns->lock);
+	list_for_each_entry(ctx, &ns->contexts, ns_link)
+		vqp_context_kill(ctx);
+	mutex_unlock(&ns->lock);
+	vqp_dc_purge(ns);
+	vqp_ns_put(ns);
+}
+
+static bool ns_same(const struct vqp_ns *ns, u32 tenant, const u8 *gid)
+{
+	return ns->tenant == tenant && !memcmp(ns->gid, gid, VQP_GID_BYTES);
+}
+
+int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name)
+{
+	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+	struct vqp_ns *ns;
+	int ret = 0;
+
+	if (!tenant || net_eq(net, &init_net))
+		return -EINVAL;
+	mutex_lock(&ns_mutex);
+	if (vnet->ns) {
+		ret = ns_same(vnet->ns, tenant, gid) ? 0 : -EEXIST;
+		goto unlock;
+	}
+	if (ns_lookup(tenant, gid)) {
+		ret = -EADDRINUSE;
+		goto unlock;
+	}
+	ns = ns_alloc(tenant, gid, name, net->ns.inum);
+	if (!ns) {
+		ret = -ENOMEM;
+		goto unlock;
+	}
+	ns->vnet = vnet;
+	vnet->ns = ns;
+	hash_add_rcu(ns_table, &ns->node, ns_hash(tenant, gid));
+	/* What this node remembers of the address elsewhere is old now. */
+	vqp_meta_forget(tenant, gid);
+unlock:
+	mutex_unlock(&ns_mutex);
+	return ret;
+}
+
+static int ns_del_locked(struct vqp_net *vnet)
+{
+	struct vqp_ns *ns = vnet->ns;
+
+	if (!ns)
+		return -ENOENT;
+	vnet->ns = NULL;
+	ns_kill(ns);
+	return 0;
+}
+
+int vqp_ns_del_net(struct net *net)
+{
+	int ret;
+
+	mutex_lock(&ns_mutex);
+	ret = ns_del_locked(net_generic(net, vqp_net_id));
+	mutex_unlock(&ns_mutex);
+	return ret;
+}
+
+int vqp_ns_del(u32 tenant, const u8 *gid)
+{
+	struct vqp_ns *ns;
+	int ret = -ENOENT;
+
+	mutex_lock(&ns_mutex);
+	ns = ns_lookup(tenant, gid);
+	if (ns && ns != ns_host)
+		ret = ns_del_locked(ns->vnet);
+	mutex_unlock(&ns_mutex);
+	return ret;
+}
+
+void vqp_ns_set_host_gid(const u8 *gid)
+{
+	mutex_lock(&ns_mutex);
+	if (!hlist_unhashed(&ns_host->node)) {
+		hash_del_rcu(&ns_host->node);
+		/* A reader must not follow the node to its new bucket. */
+		synchronize_rcu();
+		INIT_HLIST_NODE(&ns_host->node);
+	}
+	if (gid) {
+		memcpy(ns_host->gid, gid, VQP_GID_BYTES);
+		hash_add_rcu(ns_table, &ns_host->node, ns_hash(0, gid));
+	}
+	mutex_unlock(&ns_mutex);
+}
+
+int vqp_ns_walk(int skip, int (*fn)(struct vqp_ns *ns, void *arg), void *arg)
+{
+	struct vqp_ns *ns;
+	int bkt, i = 0;
+
+	mutex_lock(&ns_mutex);
+	hash_for_each(ns_table, bkt, ns, node) {
+		if (i++ < skip)
+			continue;
+		if (fn(ns, arg)) {
+			i--;
+			break;
+		}
+	}
+	mutex_unlock(&ns_mutex);
+	return i;
+}
+
+static void __net_exit ns_net_exit(struct net *net)
+{
+	vqp_ns_del_net(net);
+}
+
+static struct pernet_operations ns_net_ops = {
+	.exit = ns_net_exit,
+	.id = &vqp_net_id,
+	.size = sizeof(struct vqp_net),
+};
+
+int __init vqp_ns_init(void)
+{
+	static const u8 nowhere[VQP_GID_BYTES];
+	int ret;
+
+	ns_host = ns_alloc(0, nowhere, "host", init_net.ns.inum);
+	if (!ns_host)
+		return -ENOMEM;
+	ret = register_pernet_subsys(&ns_net_ops);
+	if (ret)
+		vqp_ns_put(ns_host);
+	return ret;
+}
+
+void vqp_ns_exit(void)
+{
+	unregister_pernet_subsys(&ns_net_ops);
+	vqp_ns_put(ns_host);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * VQP namespaces: what one network namespace owns. Made by an administrator,
+ * gone with the network namespace. The host's own one (tenant 0, the address
+ * of the parent) belongs to the initial network namespace and always exists.
+ */
+#ifndef VQP_NS_H
+#define VQP_NS_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/xarray.h>
+#include <linux/vqp.h>
+
+struct net;
+struct vqp_context;
+struct vqp_net;
+
+struct vqp_ns {
+	struct kref ref;
+	struct hlist_node node;		/* in the table by (tenant, gid); RCU */
+	u32 tenant;			/* constant, as are gid, name, netns_ino; */
+	u8 gid[VQP_GID_BYTES];		/* the host's own gid follows the parent */
+	u32 netns_ino;
+	struct vqp_net *vnet;		/* where it hangs, until it is dead; under ns_mutex */
+	char name[VQP_NAME_MAX];
+	bool dead;			/* written once, under ns_mutex */
+	struct xarray vqps;		/* VQP number -> struct vqp; read under RCU */
+	struct xarray ports;		/* bound port -> struct vqp; read under RCU */
+	struct xarray keys;		/* ValidMR: key index -> struct vqp_mr; read under RCU */
+	u32 next_qp_num;		/* hint, under the xarray's lock */
+	struct mutex lock;		/* guards contexts */
+	struct list_head contexts;
+	atomic_t ncontexts, nvqps, nmrs;
+	atomic64_t pinned_bytes;
+	struct rcu_head rcu;
+};
+
+int __init vqp_ns_init(void);
+void vqp_ns_exit(void);
+
+/* The namespace of a network namespace, referenced; ERR_PTR(-ENONET), or -EPERM for the host's own without CAP_NET_ADMIN. */
+struct vqp_ns *vqp_ns_of_net(struct net *net);
+
+/* By address, referenced, or NULL. Any context. */
+struct vqp_ns *vqp_ns_find(u32 tenant, const u8 *gid);
+
+/* The host's own, referenced. */
+struct vqp_ns *vqp_ns_host(void);
+
+static inline bool vqp_ns_alive(const struct vqp_ns *ns)
+{
+	return !READ_ONCE(ns->dead);
+}
+
+void vqp_ns_get(struct vqp_ns *ns);
+void vqp_ns_put(struct vqp_ns *ns);	/* any context */
+
+int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name);
+int vqp_ns_del_net(struct net *net);
+int vqp_ns_del(u32 tenant, const u8 *gid);
+
+/* The parent came (its address) or went (NULL). Process context. */
+void vqp_ns_set_host_gid(const u8 *gid);
+
+/* Call fn for each namespace from the `skip`th on until it returns non-zero; returns how many were done. Process context. */
+int vqp_ns_walk(int skip, int (*fn)(struct vqp_ns *ns, void *arg), void *arg);
+
+#endif

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/srcu.h>
+#include <net/addrconf.h>
+#include <rdma/ib_cache.h>
+#include "dc.h"
+#include "lane.h"
+#include "meta.h"
+#include "ns.h"
+#include "parent.h"
+#include "peer.h"
+
+static char *parent_name;
+module_param_named(parent, parent_name, charp, 0444);
+MODULE_PARM_DESC(parent, "RDMA device to use (default: the first usable one)");
+
+static unsigned int lanes = VQP_WIRE_LANES_MAX;
+module_param(lanes, uint, 0444);
+MODULE_PARM_DESC(lanes, "UD QPs in the pool, at most 8 (default: one per CPU)");
+
+static unsigned int giveup_ms = 4000;
+module_param(giveup_ms, uint, 0444);
+MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4000)");
+
+#define PARENT_WINDOW_PACKETS	64
+#define PARENT_RTO_MIN_US	(20U * 1000)
+#define PARENT_RTO_MAX_US	(500U * 1000)
+
+/* One per RDMA device: its events, and the attempt to use it. */
+struct parent_client {
+	struct list_head link;		/* in parent_clients, under parent_mutex */
+	struct ib_device *dev;
+	struct ib_event_handler events;
+	struct work_struct work;
+};
+
+/* Serializes coming and going. Readers use RCU, or SRCU where they sleep. */
+static DEFINE_MUTEX(parent_mutex);
+static LIST_HEAD(parent_clients);
+static struct vqp_parent __rcu *parent_now;
+DEFINE_STATIC_SRCU(parent_srcu);
+
+struct vqp_parent *vqp_parent_rcu(void)
+{
+	return rcu_dereference_bh_check(parent_now, rcu_read_lock_held());
+}
+
+struct vqp_parent *vqp_parent_enter(int *token)
+{
+	struct vqp_parent *parent;
+
+	*token = srcu_read_lock(&parent_srcu);
+	parent = srcu_dereference(parent_now, &parent_srcu);
+	if (!parent)
+		srcu_read_unlock(&parent_srcu, *token);
+	return parent;
+}
+
+void vqp_parent_leave(int token)
+{
+	srcu_read_unlock(&parent_srcu, token);
+}
+
+bool vqp_parent_is_up(void)
+{
+	return rcu_access_pointer(parent_now);
+}
+
+/*
+ * How good a GID is as the node's address; 0: not at all. An IPv4 one is what
+ * an operator reads easily; link-local ones do not reach beyond the link.
+ */
+static int parent_rate_gid(const struct ib_gid_attr *attr)
+{
+	const struct in6_addr *addr = (const struct in6_addr *)attr->gid.raw;
+
+	if (attr->gid_type == IB_GID_TYPE_ROCE)
+		return 0;
+	if (ipv6_addr_v4mapped(addr))
+		return 3;
+	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL ? 1 : 2;
+}
+
+/* Choose port and GID; -EADDRNOTAVAIL when the device has none yet. */
+static int parent_choose_gid(struct vqp_parent *parent)
+{
+	struct ib_device *dev = parent->dev;
+	const struct ib_gid_attr *attr;
+	int best = 0, rate, i;
+	struct ib_port_attr pa;
+	u32 port;
+
+	rdma_for_each_port(dev, port) {
+		if (ib_query_port(dev, port, &pa) || pa.state != IB_PORT_ACTIVE)
+			continue;
+		for (i = 0; i < pa.gid_tbl_len; i++) {
+			attr = rdma_get_gid_attr(dev, port, i);
+			if (IS_ERR(attr))
+				continue;
+			rate = parent_rate_gid(attr);
+			if (rate > best) {
+				best = rate;
+				parent->port = port;
+				parent->gid_index = i;
+				parent->mtu = min_t(u32, ib_mtu_enum_to_int(pa.active_mtu), PAGE_SIZE);
+				memcpy(parent->dct.node_gid, attr->gid.raw, VQP_GID_BYTES);
+			}
+			rdma_put_gid_attr(attr);
+		}
+	}
+	return best ? 0 : -EADDRNOTAVAIL;
+}
+
+static void parent_free(struct vqp_parent *parent)
+{
+	u32 i;
+
+	for (i = 0; i < parent->nlanes; i++)
+		vqp_lane_destroy(parent->lanes[i]);
+	vqp_peer_flush();
+	ib_dealloc_pd(parent->pd);
+	kfree(parent);
+}
+
+static int parent_create_lanes(struct vqp_parent *parent)
+{
+	u32 i, n = min3(max(lanes, 1U), num_online_cpus(), (u32)VQP_WIRE_LANES_MAX);
+	struct vqp_lane *lane;
+
+	for (i = 0; i < n; i++) {
+		lane = vqp_lane_create(parent, i % max(parent->dev->num_comp_vectors, 1));
+		if (IS_ERR(lane))
+			return PTR_ERR(lane);
+		parent->lanes[i] = lane;
+		parent->dct.qpn[i] = lane->qp->qp_num;
+		parent->nlanes = parent->dct.lanes = i + 1;
+	}
+	parent->pool_bytes = (u64)n * vqp_lane_bytes();
+	return 0;
+}
+
+static struct vqp_parent *parent_create(struct ib_device *dev)
+{
+	struct vqp_parent *parent = kzalloc(sizeof(*parent), GFP_KERNEL);
+	int ret;
+
+	if (!parent)
+		return ERR_PTR(-ENOMEM);
+	parent->dev = dev;
+	ret = parent_choose_gid(parent);
+	if (ret)
+		goto free;
+	parent->cfg = (struct vqp_tx_cfg) {
+		.payload_bytes = (parent->mtu - VQP_WIRE_HEADER_MAX) & ~7U,
+		.window_packets = PARENT_WINDOW_PACKETS,
+		.rto_min_us = PARENT_RTO_MIN_US,
+		.rto_max_us = PARENT_RTO_MAX_US,
+		.giveup_us = giveup_ms * 1000,
+	};
+	/* A Q_Key with its top bit set would be replaced by the sender's own (IBTA 10.2.5). */
+	parent->dct.qkey = get_random_u32() >> 1;
+	parent->dct.epoch = get_random_u32() | 1;
+	parent->pd = ib_alloc_pd(dev, 0);
+	if (IS_ERR(parent->pd)) {
+		ret = PTR_ERR(parent->pd);
+		goto free;
+	}
+	ret = parent_create_lanes(parent);
+	if (ret) {
+		parent_free(parent);
+		return ERR_PTR(ret);
+	}
+	return parent;
+free:
+	kfree(parent);
+	return ERR_PTR(ret);
+}
+
+/*
+ * 1. No packet starts any more. 2. Whoever is inside leaves. 3. Every flow
+ * fails, so that nothing waits for an answer. 4. Lanes and peers go.
+ */
+static void parent_down(void)
+{
+	struct vqp_parent *parent;
+
+	lockdep_assert_held(&parent_mutex);
+	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
+	if (!parent)
+		return;
+	pr_info("vqp: %s is no longer the parent\n", dev_name(&parent->dev->dev));
+	RCU_INIT_POINTER(parent_now, NULL);
+	synchronize_rcu();
+	synchronize_srcu(&parent_srcu);
+	vqp_ns_set_host_gid(NULL);
+	vqp_dc_fail_all();
+	vqp_peer_quiesce();
+	vqp_meta_forget(0, NULL);
+	parent_free(parent);
+}
+
+/* Use dev if there is no parent yet, or none any more. */
+static void parent_up(struct ib_device *dev)
+{
+	struct vqp_parent *parent;
+
+	lockdep_assert_held(&parent_mutex);
+	if (rcu_access_pointer(parent_now) ||
+	    (parent_name && *parent_name && strcmp(dev_name(&dev->dev), parent_name)))
+		return;
+	parent = parent_create(dev);
+	if (IS_ERR(parent)) {
+		if (PTR_ERR(parent) != -EADDRNOTAVAIL)
+			pr_warn("vqp: cannot use %s: %pe\n", dev_name(&dev->dev), parent);
+		return;
+	}
+	rcu_assign_pointer(parent_now, parent);
+	vqp_ns_set_host_gid(parent->dct.node_gid);
+	pr_info("vqp: parent %s port %u, %pI6c, mtu %u, %u lanes, %llu KiB\n",
+		dev_name(&dev->dev), parent->port, parent->dct.node_gid, parent->mtu,
+		parent->nlanes, parent->pool_bytes >> 10);
+}
+
+/* The address the parent was made with is still its own. */
+static bool parent_valid(struct vqp_parent *parent)
+{
+	const struct ib_gid_attr *attr;
+	bool valid;
+
+	attr = rdma_get_gid_attr(parent->dev, parent->port, parent->gid_index);
+	if (IS_ERR(attr))
+		return false;
+	valid = !memcmp(attr->gid.raw, parent->dct.node_gid, VQP_GID_BYTES);
+	rdma_put_gid_attr(attr);
+	return valid;
+}
+
+static void parent_work(struct work_struct *work)
+{
+	struct parent_client *client = container_of(work, struct parent_client, work);
+	struct vqp_parent *parent;
+
+	mutex_lock(&parent_mutex);
+	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
+	if (parent && parent->dev == client->dev && !parent_valid(parent))
+		parent_down();
+	parent_up(client->dev);
+	mutex_unlock(&parent_mutex);
+}
+
+static void parent_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	struct parent_client *client = container_of(handler, struct parent_client, events);
+
+	if (event->event == IB_EVENT_GID_CHANGE || event->event == IB_EVENT_PORT_ACTIVE)
+		queue_work(system_unbound_wq, &client->work);
+}
+
+static void parent_remove(struct ib_device *dev, void *data)
+{
+	struct parent_client *client = data, *other;
+	struct vqp_parent *parent;
+
+	ib_unregister_event_handler(&client->events);
+	cancel_work_sync(&client->work);
+	mutex_lock(&parent_mutex);
+	list_del(&client->link);
+	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
+	if (parent && parent->dev == dev)
+		parent_down();
+	list_for_each_entry(other, &parent_clients, link)
+		queue_work(system_unbound_wq, &other->work);
+	mutex_unlock(&parent_mutex);
+	kfree(client);
+}
+
+static struct ib_client parent_ib_client;
+
+static int parent_add(struct ib_device *dev)
+{
+	struct parent_client *client;
+
+	if (!rdma_protocol_roce(dev, rdma_start_port(dev)) &&
+	    !rdma_protocol_ib(dev, rdma_start_port(dev)))
+		return -EOPNOTSUPP;
+	client = kzalloc(sizeof(*client), GFP_KERNEL);
+	if (!client)
+		return -ENOMEM;
+	client->dev = dev;
+	INIT_WORK(&client->work, parent_work);
+	INIT_IB_EVENT_HANDLER(&client->events, dev, parent_event);
+	ib_set_client_data(dev, &parent_ib_client, client);
+	mutex_lock(&parent_mutex);
+	list_add_tail(&client->link, &parent_clients);
+	parent_up(dev);
+	mutex_unlock(&parent_mutex);
+	/* From here on a GID that comes later is noticed; one that came meanwhile is looked for once more. */
+	ib_register_event_handler(&client->events);
+	queue_work(system_unbound_wq, &client->work);
+	return 0;
+}
+
+static struct ib_client parent_ib_client = {
+	.name = "vqp",
+	.add = parent_add,
+	.remove = parent_remove,
+};
+
+int __init vqp_parent_init(void)
+{
+	return ib_register_client(&parent_ib_client);
+}
+
+void vqp_parent_exit(void)
+{
+	ib_unregister_client(&parent_ib_client);
+}

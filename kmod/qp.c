@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+#include "context.h"
+#include "counters.h"
+#include "cq.h"
+#include "dc.h"
+#include "loop.h"
+#include "meta.h"
+#include "ns.h"
+#include "recv.h"
+#include "qp.h"
+
+#define VQP_NUM_MAX	0xffffff	/* 24 bits, as QP numbers have */
+#define VQP_PORT_FIRST	32768		/* of those handed out for port 0 */
+
+static struct kmem_cache *vqp_cache;
+static struct workqueue_struct *vqp_wq;
+
+/* ---- References ---- */
+
+static void vqp_free(struct work_struct *work)
+{
+	struct vqp *vqp = container_of(to_rcu_work(work), struct vqp, free);
+
+	if (vqp->send_cq)
+		vqp_cq_put(vqp->send_cq);
+	if (vqp->recv_cq)
+		vqp_cq_put(vqp->recv_cq);
+	vqp_dc_release(vqp);
+	if (vqp->loop_ns)
+		vqp_ns_put(vqp->loop_ns);
+	atomic_dec(&vqp->ns->nvqps);
+	vqp_ns_put(vqp->ns);
+	kmem_cache_free(vqp_cache, vqp);
+	vqp_count_freed(VQP_OBJ_VQP);
+}
+
+static void vqp_release(struct kref *ref)
+{
+	struct vqp *vqp = container_of(ref, struct vqp, ref);
+
+	queue_rcu_work(vqp_wq, &vqp->free);
+}
+
+void vqp_put(struct vqp *vqp)
+{
+	kref_put(&vqp->ref, vqp_release);
+}
+
+struct vqp *vqp_find(struct vqp_ns *ns, u32 qp_num, u16 port)
+{
+	struct vqp *vqp;
+
+	rcu_read_lock();
+	vqp = qp_num ? xa_load(&ns->vqps, qp_num) : xa_load(&ns->ports, port);
+	if (vqp && !kref_get_unless_zero(&vqp->ref))
+		vqp = NULL;
+	rcu_read_unlock();
+	return vqp;
+}
+
+struct vqp *vqp_get(struct vqp_context *ctx, u32 qp_num)
+{
+	struct vqp *vqp = qp_num ? vqp_find(ctx->ns, qp_num, 0) : NULL;
+
+	if (vqp && vqp->ctx != ctx) {
+		vqp_put(vqp);
+		return NULL;
+	}
+	return vqp;
+}
+
+/* ---- Errors ---- */
+
+void vqp_do_later(struct vqp *vqp, enum vqp_todo todo)
+{
+	set_bit(todo, &vqp->todo);
+	kref_get(&vqp->ref);
+	if (!queue_work(vqp_wq, &vqp->work))
+		vqp_put(vqp);
+}
+
+void vqp_fail_later(struct vqp *vqp)
+{
+	vqp_do_later(vqp, VQP_TODO_FLUSH);
+}
+
+void vqp_fail(struct vqp *vqp, u32 status)
+{
+	spin_lock_bh(&vqp->lock);
+	vqp->state = VQP_QP_ERROR;
+	/* The thread that runs the loop carrier flushes what is behind its message itself. */
+	if (!vqp->loop_running)
+		vqp_tx_abort(&vqp->tx, status);
+	spin_unlock_bh(&vqp->lock);
+	vqp_recv_flush(vqp);
+}
+
+/* The target is not where the metadata said. Once: look up again and go on there. */
+static void vqp_reroute(struct vqp *vqp)
+{
+	struct vqp_route route;
+	int ret = -EHOSTUNREACH;
+
+	vqp_count_event(VQP_EV_STALE);
+	if (!vqp->rerouted && vqp->ctx) {
+		vqp_meta_forget(vqp->ns->tenant, vqp->remote_gid);
+		ret = vqp_meta_route(vqp->ns->tenant, vqp->remote_gid, &route);
+	}
+	if (!ret) {
+		vqp->rerouted = true;
+		ret = route.local ? vqp_loop_attach(vqp, route.local) :
+				    vqp_dc_attach(vqp, &route.dct);
+	}
+	if (ret)
+		vqp_fail(vqp, VQP_WC_RETRY_EXC_ERR);
+}
+
+static void vqp_work(struct work_struct *work)
+{
+	struct vqp *vqp = container_of(work, struct vqp, work);
+
+	if (test_and_clear_bit(VQP_TODO_FLUSH, &vqp->todo))
+		vqp_fail(vqp, VQP_WC_WR_FLUSH_ERR);
+	if (test_and_clear_bit(VQP_TODO_REROUTE, &vqp->todo))
+		vqp_reroute(vqp);
+	if (test_and_clear_bit(VQP_TODO_LOOP, &vqp->todo))
+		vqp_loop_run(vqp);
+	vqp_put(vqp);
+}
+
+/* ---- Making and destroying ---- */
+
+static struct vqp *vqp_alloc(struct vqp_ns *ns)
+{
+	struct vqp *vqp = kmem_cache_zalloc(vqp_cache, GFP_KERNEL_ACCOUNT);
+
+	if (!vqp)
+		return NULL;
+	kref_init(&vqp->ref);
+	INIT_LIST_HEAD(&vqp->ctx_link);
+	spin_lock_init(&vqp->lock);
+	spin_lock_init(&vqp->rq_lock);
+	INIT_LIST_HEAD(&vqp->rq);
+	INIT_LIST_HEAD(&vqp->lane_wait);
+	INIT_LIST_HEAD(&vqp->park_link);
+	INIT_WORK(&vqp->work, vqp_work);
+	INIT_RCU_WORK(&vqp->free, vqp_free);
+	vqp_dc_init(vqp);
+	vqp->ns = ns;
+	vqp_ns_get(ns);
+	atomic_inc(&ns->nvqps);
+	vqp_count_made(VQP_OBJ_VQP);
+	return vqp;
+}
+
+/* Give it a number under which it is found. */
+static int vqp_publish(struct vqp *vqp)
+{
+	struct vqp_ns *ns = vqp->ns;
+	int ret;
+
+	ret = xa_alloc_cyclic(&ns->vqps, &vqp->qp_num, vqp, XA_LIMIT(1, VQP_NUM_MAX),
+			      &ns->next_qp_num, GFP_KERNEL_ACCOUNT);
+	if (ret < 0)
+		return ret == -EBUSY ? -ENOSPC : ret;
+	return 0;
+}
+
+static int vqp_check_create(const struct vqp_create_qp *arg)
+{
+	if (arg->flags & ~VQP_QP_SQ_SIG_ALL)
+		return -EINVAL;
+	if (arg->max_send_wr > VQP_MAX_WR || arg->max_recv_wr > VQP_MAX_WR ||
+	    arg->max_send_sge > VQP_MAX_SGE || arg->max_recv_sge > VQP_MAX_SGE)
+		return -EINVAL;
+	return 0;
+}
+
+/* Into the context's list and the namespace's table. Consumes the reference on failure. */
+static int vqp_add(struct vqp_context *ctx, struct vqp *vqp)
+{
+	int ret;
+
+	vqp->ctx = ctx;
+	mutex_lock(&ctx->lock);
+	ret = ctx->dead ? -ESHUTDOWN : vqp_publish(vqp);
+	if (!ret)
+		list_add(&vqp->ctx_link, &ctx->vqps);
+	mutex_unlock(&ctx->lock);
+	if (ret)
+		vqp_put(vqp);
+	return ret;
+}
+
+int vqp_create(struct vqp_context *ctx, struct vqp_create_qp *arg)
+{
+	struct vqp_cq *send_cq, *recv_cq;
+	struct vqp *vqp;
+	int ret;
+
+	ret = vqp_check_create(arg);
+	if (ret)
+		return ret;
+	send_cq = vqp_cq_get_fd(ctx->ns, arg->send_cq_fd);
+	if (IS_ERR(send_cq))
+		return PTR_ERR(send_cq);
+	recv_cq = vqp_cq_get_fd(ctx->ns, arg->recv_cq_fd);
+	if (IS_ERR(recv_cq)) {
+		ret = PTR_ERR(recv_cq);
+		goto put_send_cq;
+	}
+	vqp = vqp_alloc(ctx->ns);
+	if (!vqp) {
+		ret = -ENOMEM;
+		goto put_recv_cq;
+	}
+	vqp->send_cq = send_cq;
+	vqp->recv_cq = recv_cq;
+	vqp->max_send_wr = arg->max_send_wr;
+	vqp->max_recv_wr = arg->max_recv_wr;
+	vqp->max_send_sge = arg->max_send_sge;
+	vqp->max_recv_sge = arg->max_recv_sge;
+	vqp->flags = arg->flags;
+	ret = vqp_add(ctx, vqp);
+	if (!ret)
+		arg->qp_num = vqp->qp_num;
+	return ret;
+
+put_recv_cq:
+	vqp_cq_put(recv_cq);
+put_send_cq:
+	vqp_cq_put(send_cq);
+	return ret;
+}
+
+/*
+ * 1. Nobody new finds it. 2. It falls silent: no CQE, no packet after the
+ * CLOSE that lets the target's context go. 3. Timer, work, slot wait and loop
+ * runner end. 4. What the queues hold is freed. 5. The reference goes.
+ */
+static void vqp_teardown(struct vqp *vqp)
+{
+	if (vqp->qp_num)
+		xa_erase(&vqp->ns->vqps, vqp->qp_num);
+	if (vqp->port)
+		xa_erase(&vqp->ns->ports, vqp->port);
+	vqp_dc_unpublish(vqp);
+
+	spin_lock_bh(&vqp->rq_lock);
+	spin_lock(&vqp->lock);
+	vqp->silent = true;
+	vqp->state = VQP_QP_ERROR;
+	if (vqp->carrier == VQP_CARRIER_DC)
+		vqp_tx_close(&vqp->tx);
+	if (!vqp->loop_running)
+		vqp_tx_abort(&vqp->tx, VQP_WC_WR_FLUSH_ERR);
+	spin_unlock(&vqp->lock);
+	spin_unlock_bh(&vqp->rq_lock);
+
+	vqp_loop_detach(vqp);
+	vqp_dc_detach(vqp);
+	if (cancel_work_sync(&vqp->work))
+		vqp_put(vqp);
+	vqp_recv_flush(vqp);
+	if (atomic_read(&vqp->receiving))
+		vqp_dc_break(vqp);
+	vqp_put(vqp);
+}
+
+void vqp_destroy_locked(struct vqp *vqp)
+{
+	lockdep_assert_held(&vqp->ctx->lock);
+	list_del_init(&vqp->ctx_link);
+	vqp_teardown(vqp);
+}
+
+int vqp_destroy(struct vqp *vqp, struct vqp_destroy_qp *arg)
+{
+	struct vqp_context *ctx = vqp->ctx;
+	int ret = -ENOENT;
+
+	if (arg->reserved)
+		return -EINVAL;
+	mutex_lock(&ctx->lock);
+	/* Two threads may have found it; one destroys it. */
+	if (!list_empty(&vqp->ctx_link)) {
+		vqp_destroy_locked(vqp);
+		ret = 0;
+	}
+	mutex_unlock(&ctx->lock);
+	return ret;
+}
+
+struct vqp *vqp_create_kernel(struct vqp_ns *ns, const u8 *gid, const struct vqp_dct *dct)
+{
+	struct vqp *vqp = vqp_alloc(ns);
+	int ret;
+
+	if (!vqp)
+		return ERR_PTR(-ENOMEM);
+	vqp->max_send_wr = VQP_MAX_WR;
+	memcpy(vqp->remote_gid, gid, VQP_GID_BYTES);
+	ret = vqp_dc_attach(vqp, dct);
+	if (ret) {
+		vqp_teardown(vqp);
+		return ERR_PTR(ret);
+	}
+	return vqp;
+}
+
+void vqp_destroy_kernel(struct vqp *vqp)
+{
+	vqp_teardown(vqp);
+}
+
+/* ---- Binding and connecting ---- */
+
+int vqp_bind(struct vqp *vqp, struct vqp_bind *arg)
+{
+	struct vqp_context *ctx = vqp->ctx;
+	u32 port = arg->port;
+	int ret;
+
+	if (port > U16_MAX)
+		return -EINVAL;
+	mutex_lock(&ctx->lock);
+	if (vqp->state != VQP_QP_INIT || list_empty(&vqp->ctx_link)) {
+		ret = -EINVAL;
+		goto unlock;
+	}
+	if (port)
+		ret = xa_insert(&vqp->ns->ports, port, vqp, GFP_KERNEL_ACCOUNT);
+	else
+		ret = xa_alloc(&vqp->ns->ports, &port, vqp,
+			       XA_LIMIT(VQP_PORT_FIRST, U16_MAX), GFP_KERNEL_ACCOUNT);
+	if (ret) {
+		ret = ret == -EBUSY ? -EADDRINUSE : ret;
+		goto unlock;
+	}
+	spin_lock_bh(&vqp->lock);
+	vqp->port = port;
+	vqp->state = VQP_QP_BOUND;
+	spin_unlock_bh(&vqp->lock);
+	arg->port = port;
+unlock:
+	mutex_unlock(&ctx->lock);
+	return ret;
+}
+
+/* Find the way to (gid, port or number) and attach the carrier that goes it (KRCORE, Algorithm 1). */
+static int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
+{
+	struct vqp_route route;
+	int ret;
+
+	ret = vqp_meta_route(vqp->ns->tenant, gid, &route);
+	if (ret)
+		return ret;
+	mutex_lock(&vqp->ctx->lock);
+	if (vqp->state != VQP_QP_INIT) {
+		ret = vqp->state == VQP_QP_CONNECTED ? -EISCONN : -EINVAL;
+		goto unlock;
+	}
+	memcpy(vqp->remote_gid, gid, VQP_GID_BYTES);
+	vqp->remote_port = port;
+	vqp->remote_qp = qp_num;
+	ret = route.local ? vqp_loop_attach(vqp, route.local) :
+			    vqp_dc_attach(vqp, &route.dct);
+	route.local = NULL;
+unlock:
+	mutex_unlock(&vqp->ctx->lock);
+	vqp_route_end(&route);
+	return ret;
+}
+
+int vqp_connect(struct vqp *vqp, struct vqp_connect *arg)
+{
+	if (!arg->port || arg->port > U16_MAX)
+		return -EINVAL;
+	return vqp_connect_to(vqp, arg->gid, arg->port, 0);
+}
+
+int vqp_accept(struct vqp *vqp, struct vqp_accept *arg)
+{
+	struct vqp *reply;
+	int ret;
+
+	if (arg->reserved || !arg->src_qp || vqp->state != VQP_QP_BOUND)
+		return -EINVAL;
+	reply = vqp_alloc(vqp->ns);
+	if (!reply)
+		return -ENOMEM;
+	reply->send_cq = vqp->send_cq;
+	reply->recv_cq = vqp->recv_cq;
+	kref_get(&reply->send_cq->ref);
+	kref_get(&reply->recv_cq->ref);
+	reply->max_send_wr = vqp->max_send_wr;
+	reply->max_send_sge = vqp->max_send_sge;
+	reply->flags = vqp->flags;
+	kref_get(&reply->ref);
+	ret = vqp_add(vqp->ctx, reply);
+	if (ret)
+		goto put;
+	ret = vqp_connect_to(reply, arg->src_gid, 0, arg->src_qp);
+	if (ret)
+		vqp_destroy(reply, &(struct vqp_destroy_qp) {});
+	else
+		arg->new_qp_num = reply->qp_num;
+put:
+	vqp_put(reply);
+	return ret;
+}
+
+int vqp_query(struct vqp *vqp, struct vqp_query_qp *arg)
+{
+	spin_lock_bh(&vqp->lock);
+	*arg = (struct vqp_query_qp) {
+		.qp_num = vqp->qp_num,
+		.state = vqp->state,
+		.carrier = vqp->carrier,
+		.port = vqp->port,
+		.remote_port = vqp->remote_port,
+		.remote_qp = vqp->remote_qp,
+		.sends_pending = vqp->sends,
+		.recvs_pending = READ_ONCE(vqp->recvs),
+	};
+	memcpy(arg->remote_gid, vqp->remote_gid, VQP_GID_BYTES);
+	spin_unlock_bh(&vqp->lock);
+	return 0;
+}
+
+/* ---- The send queue ---- */
+
+static const u8 vqp_wc_opcodes[] = {
+	[VQP_WR_RDMA_WRITE]		= VQP_WC_RDMA_WRITE,
+	[VQP_WR_RDMA_WRITE_WITH_IMM]	= VQP_WC_RDMA_WRITE,
+	[VQP_WR_SEND]			= VQP_WC_SEND,
+	[VQP_WR_SEND_WITH_IMM]		= VQP_WC_SEND,
+	[VQP_WR_RDMA_READ]		= VQP_WC_RDMA_READ,
+};
+
+static int vqp_send_report(struct vqp *vqp, struct vqp_send *send, u32 status)
+{
+	struct vqp_cqe cqe = {
+		.wr_id = send->wr_id,
+		.status = status,
+		.opcode = vqp_wc_opcodes[send->opcode],
+		.byte_len = send->msg.bytes,
+		.qp_num = vqp->qp_num,
+	};
+
+	if (vqp->silent || (!status && !(send->send_flags & VQP_SEND_SIGNALED)))
+		return 0;
+	return vqp_cq_push(vqp->send_cq, &cqe);
+}
+
+void vqp_send_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
+{
+	struct vqp_send *send = vqp_send_of(msg);
+	struct vqp *vqp = vqp_of_tx(tx);
+
+	lockdep_assert_held(&vqp->lock);
+	vqp->sends--;
+	if (status) {
+		if (vqp->state != VQP_QP_ERROR) {
+			vqp->state = VQP_QP_ERROR;
+			vqp_fail_later(vqp);
+		}
+	} else {
+		vqp->rerouted = false;
+		vqp->tx_msgs++;
+	}
+	vqp_count_freed(VQP_OBJ_SEND);
+	if (send->done) {
+		send->done(send, status);
+		return;
+	}
+	if (vqp_send_report(vqp, send, status) && vqp->state != VQP_QP_ERROR) {
+		vqp->state = VQP_QP_ERROR;
+		vqp_fail_later(vqp);
+	}
+	kfree(send);
+}
+
+int vqp_send_queue(struct vqp *vqp, struct list_head *sends, u32 count)
+{
+	struct vqp_msg *msg, *next;
+	u32 room, taken = 0;
+	bool loop;
+
+	spin_lock_bh(&vqp->lock);
+	if (vqp->state != VQP_QP_CONNECTED) {
+		spin_unlock_bh(&vqp->lock);
+		return vqp->state == VQP_QP_ERROR ? -EIO : -ENOTCONN;
+	}
+	room = vqp->max_send_wr - vqp->sends;
+	loop = vqp->carrier == VQP_CARRIER_LOOP;
+	list_for_each_entry_safe(msg, next, sends, link) {
+		if (taken == room)
+			break;
+		list_del(&msg->link);
+		vqp->sends++;
+		taken++;
+		vqp_count_made(VQP_OBJ_SEND);
+		vqp_tx_queue(&vqp->tx, msg);
+	}
+	if (!loop)
+		vqp_dc_run(vqp);
+	spin_unlock_bh(&vqp->lock);
+	if (loop)
+		vqp_loop_run(vqp);
+	return taken ?: -ENOMEM;
+}
+
+int __init vqp_init(void)
+{
+	vqp_cache = KMEM_CACHE(vqp, 0);
+	if (!vqp_cache)
+		return -ENOMEM;
+	vqp_wq = alloc_workqueue("vqp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!vqp_wq) {
+		kmem_cache_destroy(vqp_cache);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void vqp_exit(void)
+{
+	/* Work drops references, whose frees pass a grace period and become work again. */
+	flush_workqueue(vqp_wq);
+	rcu_barrier();
+	destroy_workqueue(vqp_wq);
+	kmem_cache_destroy(vqp_cache);
+}

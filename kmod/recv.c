@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/slab.h>
+#include "counters.h"
+#include "cq.h"
+#include "loop.h"
+#include "recv.h"
+#include "qp.h"
+
+static void recv_free(struct vqp_recv *recv)
+{
+	kfree(recv);
+	vqp_count_freed(VQP_OBJ_RECV);
+}
+
+int vqp_recv_post(struct vqp *vqp, struct vqp_recv *recv)
+{
+	int ret = 0;
+
+	spin_lock_bh(&vqp->rq_lock);
+	if (READ_ONCE(vqp->state) == VQP_QP_ERROR)
+		ret = -EIO;
+	else if (vqp->recvs == vqp->max_recv_wr)
+		ret = -ENOMEM;
+	if (!ret) {
+		list_add_tail(&recv->link, &vqp->rq);
+		vqp->recvs++;
+		vqp_count_made(VQP_OBJ_RECV);
+	}
+	spin_unlock_bh(&vqp->rq_lock);
+	return ret;
+}
+
+int vqp_recv_take(struct vqp *vqp, u32 bytes, struct vqp_recv **recv)
+{
+	struct vqp_recv *first;
+	int ret = 0;
+
+	spin_lock_bh(&vqp->rq_lock);
+	first = list_first_entry_or_null(&vqp->rq, struct vqp_recv, link);
+	if (READ_ONCE(vqp->state) == VQP_QP_ERROR)
+		ret = -ENOENT;
+	else if (!first)
+		ret = -EAGAIN;
+	else if (bytes > first->bytes)
+		ret = -EMSGSIZE;
+	if (!ret) {
+		list_del(&first->link);
+		vqp->recvs--;
+		atomic_inc(&vqp->receiving);
+		kref_get(&vqp->ref);
+		first->vqp = vqp;
+		*recv = first;
+	}
+	spin_unlock_bh(&vqp->rq_lock);
+	return ret;
+}
+
+static void recv_push(struct vqp *vqp, const struct vqp_cqe *cqe)
+{
+	if (vqp_cq_push(vqp->recv_cq, cqe))
+		vqp_fail_later(vqp);
+}
+
+static void recv_push_flushed(struct vqp *vqp, const struct vqp_recv *recv)
+{
+	struct vqp_cqe cqe = {
+		.wr_id = recv->wr_id,
+		.status = VQP_WC_WR_FLUSH_ERR,
+		.opcode = VQP_WC_RECV,
+		.qp_num = vqp->qp_num,
+	};
+
+	if (!vqp->silent)
+		recv_push(vqp, &cqe);
+}
+
+void vqp_recv_put_back(struct vqp_recv *recv)
+{
+	struct vqp *vqp = recv->vqp;
+	bool gone;
+
+	spin_lock_bh(&vqp->rq_lock);
+	gone = READ_ONCE(vqp->state) == VQP_QP_ERROR;
+	if (gone) {
+		recv_push_flushed(vqp, recv);
+	} else {
+		list_add(&recv->link, &vqp->rq);
+		vqp->recvs++;
+	}
+	spin_unlock_bh(&vqp->rq_lock);
+	if (gone)
+		recv_free(recv);
+	atomic_dec(&vqp->receiving);
+	vqp_put(vqp);
+}
+
+void vqp_recv_complete(struct vqp_recv *recv, const struct vqp_recv_info *info)
+{
+	struct vqp *vqp = recv->vqp;
+	struct vqp_cqe cqe = {
+		.wr_id = recv->wr_id,
+		.status = VQP_WC_SUCCESS,
+		.opcode = info->opcode,
+		.byte_len = info->bytes,
+		.flags = info->with_imm ? VQP_WC_WITH_IMM : 0,
+		.imm_data = (__force __be32)info->imm,
+		.qp_num = vqp->qp_num,
+		.src_qp = info->src_qp,
+	};
+
+	memcpy(cqe.src_gid, info->src_gid, VQP_GID_BYTES);
+	spin_lock_bh(&vqp->rq_lock);
+	vqp->rx_msgs++;
+	if (!vqp->silent)
+		recv_push(vqp, &cqe);
+	spin_unlock_bh(&vqp->rq_lock);
+	recv_free(recv);
+	atomic_dec(&vqp->receiving);
+	vqp_put(vqp);
+}
+
+void vqp_recv_flush(struct vqp *vqp)
+{
+	struct vqp_recv *recv, *next;
+	LIST_HEAD(flushed);
+
+	spin_lock_bh(&vqp->rq_lock);
+	list_splice_init(&vqp->rq, &flushed);
+	vqp->recvs = 0;
+	list_for_each_entry(recv, &flushed, link)
+		recv_push_flushed(vqp, recv);
+	spin_unlock_bh(&vqp->rq_lock);
+	list_for_each_entry_safe(recv, next, &flushed, link)
+		recv_free(recv);
+	/* Senders on this node that wait for a receive learn that there will be none. */
+	vqp_loop_unpark(vqp);
+}

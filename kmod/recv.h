@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A VQP's receive queue. A message takes the oldest request, fills it, and
+ * completes it, or puts it back if the message breaks off: a sender that dies
+ * costs its receiver nothing.
+ */
+#ifndef VQP_RECV_H
+#define VQP_RECV_H
+
+#include <linux/list.h>
+#include <linux/vqp.h>
+
+struct vqp;
+
+struct vqp_recv {
+	struct list_head link;		/* in vqp.rq, unless taken */
+	struct vqp *vqp;		/* referenced while taken */
+	u64 wr_id;
+	u32 bytes;			/* room */
+	u32 num_sge;
+	struct vqp_sge sge[];
+};
+
+/* What a completion of a receive says of its message. */
+struct vqp_recv_info {
+	u32 opcode;			/* enum vqp_wc_opcode */
+	u32 bytes;
+	bool with_imm;
+	u32 imm;			/* wire order, as given */
+	u32 src_qp;
+	const u8 *src_gid;
+};
+
+/* Append; -ENOMEM if max_recv_wr are posted, -EIO in the error state. Consumes recv on success. */
+int vqp_recv_post(struct vqp *vqp, struct vqp_recv *recv);
+
+/* Take the oldest for a message of `bytes`; -EAGAIN, -EMSGSIZE, -ENOENT (VQP failed or going). Any context. */
+int __must_check vqp_recv_take(struct vqp *vqp, u32 bytes, struct vqp_recv **recv);
+void vqp_recv_put_back(struct vqp_recv *recv);
+void vqp_recv_complete(struct vqp_recv *recv, const struct vqp_recv_info *info);
+
+/* The VQP is in the error state: complete what is queued with WR_FLUSH_ERR (without a word if it is silent). */
+void vqp_recv_flush(struct vqp *vqp);
+
+#endif
