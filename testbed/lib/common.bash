@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What every part of the testbed uses: messages, progress, places.
+
+top=$(realpath -- "${BASH_SOURCE[0]%/*}/../..")
+cache=${VQP_CACHE:-$top/build/cache}
+testbeds=$top/build/testbed
+
+say()
+{
+	printf '%s\n' "testbed: $*" >&2
+}
+
+# the tool's own failures exit with 125, so that they cannot be taken for a command's
+die()
+{
+	say "$*"
+	exit 125
+}
+
+# step TEXT COMMAND...: run it, and print one line with the seconds it took
+step()
+{
+	local text=$1 start=${EPOCHREALTIME/./} status=0
+	shift
+	"$@" || status=$?
+	local ms=$(((${EPOCHREALTIME/./} - start) / 1000))
+	if ((status == 0)); then
+		printf 'testbed: %-48s %4d.%d s\n' "$text" $((ms / 1000)) $((ms % 1000 / 100)) >&2
+	else
+		printf 'testbed: %-48s failed\n' "$text" >&2
+	fi
+	return "$status"
+}
+
+# watched LOG TEXT COMMAND...: a step whose output goes to LOG and whose last line is shown every
+# ten seconds; the end of LOG is shown when it fails
+watched()
+{
+	local log=$1 text=$2 pid status=0
+	shift 2
+	step "$text" watch_log "$log" "$@" || status=$?
+	((status == 0)) || tail -n 20 "$log" >&2
+	return "$status"
+}
+
+watch_log()
+{
+	local log=$1 pid seconds=0 status=0
+	shift
+	"$@" </dev/null >"$log" 2>&1 &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null; do
+		sleep 1
+		((++seconds % 10 == 0)) && say "  ... $(tail -n 1 "$log" | tr '\r' '\n' | tail -n 1 | cut -c 1-90)"
+	done
+	wait "$pid" || status=$?
+	return "$status"
+}
+
+need()
+{
+	local command missing=()
+	for command; do
+		PATH=$PATH:/usr/sbin:/sbin command -v "$command" >/dev/null || missing+=("$command")
+	done
+	((${#missing[@]} == 0)) || die "missing ${missing[*]}: run $top/testbed/deps"
+}
+
+# packages FILE: the names in a package list
+packages()
+{
+	sed 's/#.*//' "$1" | xargs -n 1
+}
+
+# kernel_release 6.1|6.12: the newest one whose headers are installed; modules are built for it
+# and nodes run it
+kernel_release()
+{
+	local release
+	release=$(find /lib/modules -mindepth 2 -maxdepth 2 -name build -printf '%P\n' |
+		sed -n "s,^\(${1//./\\.}\.[0-9].*-amd64\)/build\$,\1,p" |
+		grep -v -e cloud -e rt- | sort -V | tail -n 1)
+	[[ $release ]] || die "no headers of Linux $1: run $top/testbed/deps"
+	echo "$release"
+}
+
+# quote WORD...: one line which a POSIX shell splits into the same words
+quote()
+{
+	local word
+	for word; do
+		printf "'%s' " "${word//\'/\'\\\'\'}"
+	done
+}

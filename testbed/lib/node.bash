@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# One node of the testbed in $state: its QEMU process and the ssh connection to it.
+#
+# state/node-I.pid, node-I.port   the process, and the loopback port of its sshd
+# state/node-I.console            everything the kernel said on its console
+# state/node-I.ssh                the control socket of the shared ssh connection
+
+# accelerator: "kvm" where a real kernel reaches user space under it, else "tcg"
+accelerator()
+{
+	local release=$1 initramfs=$2 verdict key probe
+	if [[ ! -w /dev/kvm ]]; then
+		echo tcg
+		return
+	fi
+	key=$(cat /proc/sys/kernel/random/boot_id <(qemu-system-x86_64 --version) | sha256sum)
+	verdict=$cache/accel-${key:0:16}
+	if [[ ! -f $verdict ]]; then
+		probe=$(timeout -k 1 10 qemu-system-x86_64 -accel kvm -cpu host -m 512M -nodefaults \
+			-no-user-config -display none -no-reboot -serial stdio \
+			-kernel "$(image_directory)/vmlinux-$release" -initrd "$initramfs" \
+			-append "console=ttyS0 panic=-1 vqp.probe" </dev/null 2>/dev/null)
+		if [[ $probe == *"vqp-probe: user space runs"* ]]; then
+			echo kvm >"$verdict"
+		else
+			echo tcg >"$verdict"
+		fi
+	fi
+	cat "$verdict"
+}
+
+node_alive()
+{
+	local pid
+	pid=$(cat "$state/node-$1.pid" 2>/dev/null) || return
+	# a recycled process id does not run in our directory
+	[[ $(readlink "/proc/$pid/cwd") == "$state" ]]
+}
+
+# The data link is datagrams between Unix sockets: nothing is lost on the way, and a node may come
+# and go. Node 1 is the hub when there are more than two.
+node_data_link()
+{
+	local node=$1 nodes=$2 peer args=()
+	local address=local.type=unix,local.path=link-
+	if ((nodes == 2)); then
+		args=(-netdev "dgram,id=data,${address}$node,remote.type=unix,remote.path=link-$((3 - node))")
+	elif ((node > 1)); then
+		args=(-netdev "dgram,id=data,${address}$node,remote.type=unix,remote.path=link-1-$node")
+	else
+		args=(-netdev hubport,id=data,hubid=1)
+		for ((peer = 2; peer <= nodes; peer++)); do
+			args+=(-netdev "dgram,id=link$peer,${address}1-$peer,remote.type=unix,remote.path=link-$peer"
+				-netdev "hubport,id=hub$peer,hubid=1,netdev=link$peer")
+		done
+	fi
+	printf '%s\n' "${args[@]}"
+}
+
+# node_start NODE PORT: start QEMU in the background with nothing of ours open in it
+node_start()
+{
+	local node=$1 port=$2 nodes kernel release accel cpus link suffix append args
+	nodes=$(<"$state/nodes") release=$(<"$state/release")
+	accel=$(<"$state/accel") cpus=$(<"$state/cpus")
+	suffix=$(printf %02x "$node")
+	mapfile -t link < <(node_data_link "$node" "$nodes")
+	append="console=ttyS0 loglevel=5 mitigations=off panic=-1 oops=panic softlockup_panic=1"
+	append+=" sysctl.kernel.hung_task_panic=1 sysctl.kernel.panic_on_rcu_stall=1 unknown_nmi_panic"
+	append+=" vqp.node=$node"
+	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none -no-reboot
+		-machine q35 -smp "$cpus" -m 2G
+		-kernel "$(image_directory)/vmlinux-$release" -initrd initramfs -append "$append"
+		-chardev "file,id=console,path=node-$node.console" -serial chardev:console
+		-drive "file=$(image_directory)/root.img,format=raw,if=none,id=root,snapshot=on,cache=unsafe"
+		-device virtio-blk-pci,drive=root
+		-device virtio-rng-pci
+		-device i6300esb -action watchdog=inject-nmi
+		-netdev "user,id=ctl,restrict=on,hostfwd=tcp:127.0.0.1:$port-:22"
+		-device "virtio-net-pci,netdev=ctl,mac=52:54:00:0c:00:$suffix"
+		"${link[@]}"
+		-device "virtio-net-pci,netdev=data,mac=52:54:00:77:00:$suffix,host_mtu=9000"
+		-virtfs "local,path=$top,mount_tag=vqp,security_model=none,readonly=on,multidevs=remap"
+		-virtfs "local,path=$state/share,mount_tag=share,security_model=none,multidevs=remap")
+	if [[ $accel == kvm ]]; then
+		args+=(-accel kvm -cpu host)
+	else
+		args+=(-accel tcg,thread=multi -cpu max)
+	fi
+	echo "$port" >"$state/node-$node.port"
+	(
+		cd "$state" || exit
+		for fd in /proc/self/fd/*; do
+			fd=${fd##*/}
+			((fd > 2)) && eval "exec $fd>&-"
+		done
+		TMPDIR=$state setsid qemu-system-x86_64 "${args[@]}" </dev/null >"node-$node.qemu" 2>&1 &
+		echo $! >"node-$node.pid"
+	)
+}
+
+# node_boot NODE: start it on a free port and wait until it can be used
+node_boot()
+{
+	local node=$1 tries
+	for ((tries = 0; tries < 20; tries++)); do
+		node_start "$node" $((20000 + RANDOM % 12000))
+		sleep 0.3
+		node_alive "$node" && break
+		grep -q 'Could not set up host forwarding' "$state/node-$node.qemu" || break
+	done
+	node_wait "$node" && node_connect "$node"
+}
+
+node_wait()
+{
+	local node=$1 deadline=$((SECONDS + 120))
+	until grep -q '^vqp-init: node .* ready' "$state/node-$node.console" 2>/dev/null; do
+		if ! node_alive "$node" || ((SECONDS > deadline)); then
+			node_report "$node"
+			return 1
+		fi
+		sleep 0.1
+	done
+}
+
+# node_report NODE: say that it is of no more use, and what it said last
+node_report()
+{
+	if node_alive "$1"; then
+		say "node $1 does not answer; its console ends with:"
+	else
+		say "node $1 is dead; its console ends with:"
+	fi
+	tail -n 40 "$state/node-$1.console" | tr -d '\r' >&2
+	cat "$state/node-$1.qemu" >&2
+}
+
+# node_ssh_options NODE: options for ssh and scp, to be run in $state because a socket's path is short
+node_ssh_options()
+{
+	local image
+	image=$(image_directory)
+	printf '%s\n' -q -F none -i "$image/ssh_key" -o IdentitiesOnly=yes -o BatchMode=yes \
+		-o "UserKnownHostsFile=$state/known_hosts" -o HostKeyAlias=node \
+		-o "Port=$(<"$state/node-$1.port")" -o ConnectTimeout=10 -o "ControlPath=node-$1.ssh"
+}
+
+node_connect()
+{
+	local node=$1 options deadline=$((SECONDS + 60))
+	mapfile -t options < <(node_ssh_options "$node")
+	while ((SECONDS < deadline)); do
+		(cd "$state" && ssh "${options[@]}" -o ControlMaster=yes -f -N root@127.0.0.1 \
+			</dev/null >/dev/null 2>&1) && return
+		node_alive "$node" || break
+		sleep 0.2
+	done
+	node_report "$node"
+	return 1
+}
+
+# node_exec NODE TIMEOUT COMMAND...: run it there; TIMEOUT 0 waits for ever
+node_exec()
+{
+	local node=$1 limit=$2 options line status=0 guard=()
+	shift 2
+	if ! node_alive "$node"; then
+		node_report "$node"
+		return 125
+	fi
+	line=$(quote "$@")
+	if ((limit > 0)); then
+		line="timeout -k 5 $limit $line"
+		guard=(timeout -k 1 $((limit + 15)))
+	fi
+	mapfile -t options < <(node_ssh_options "$node")
+	(cd "$state" && exec "${guard[@]}" ssh "${options[@]}" -T root@127.0.0.1 "$line") || status=$?
+	if ((status == 255)); then
+		# the connection breaks a moment before the process is gone
+		sleep 0.3
+		node_alive "$node" || status=125
+	fi
+	if ((status == 125)); then
+		node_alive "$node" || node_report "$node"
+	elif ((status == 137 && limit > 0)); then
+		status=124
+	fi
+	return "$status"
+}
+
+node_stop()
+{
+	local node=$1 pid tries
+	node_alive "$node" || return 0
+	pid=$(<"$state/node-$node.pid")
+	kill "$pid"
+	for ((tries = 0; tries < 50; tries++)); do
+		node_alive "$node" || return 0
+		sleep 0.05
+	done
+	kill -KILL "$pid"
+}
