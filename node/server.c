@@ -235,10 +235,8 @@ int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, cons
 
 void vqp_server_exit(struct vqp_server *server)
 {
-	while (server->clients) {
-		server->clients->asked = false;
+	while (server->clients)
 		drop(server->clients);
-	}
 	vqp_loop_remove(server->loop, &server->watch);
 	close(server->watch.fd);
 }

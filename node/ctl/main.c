@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* vqpctl: the operator's tool. */
+#define _GNU_SOURCE
+#include <err.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "../client.h"
+#include "../option.h"
+#include "ctl.h"
+
+#define PINGS_MAX 1000000
+
+static const struct ctl_command commands[] = {
+	{ "status", NULL, "s", 0, 0, "", "the node, vqpd and its meta servers, and the module's counters", ctl_status },
+	{ "ns", "list", "", 0, 0, "", "VQP namespaces of this node", ctl_ns_list },
+	{ "ns", "add", "ntaN", 0, 0, "--netns NETNS --tenant T --address A [--name NAME]",
+	  "make the VQP namespace of a network namespace", ctl_ns_add },
+	{ "ns", "del", "nta", 0, 0, "--netns NETNS | --tenant T --address A", "remove it", ctl_ns_del },
+	{ "vqps", NULL, "", 0, 0, "", "VQPs of this node", ctl_vqps },
+	{ "peers", NULL, "", 0, 0, "", "nodes that this one has talked to", ctl_peers },
+	{ "pool", NULL, "", 0, 0, "", "the warm queue pairs that VQPs share", ctl_pool },
+	{ "meta", "list", "", 0, 0, "", "meta servers the kernel asks", ctl_meta_list },
+	{ "meta", "set", "", 0, VQP_META_MAX, "[HOST[:PORT]]...",
+	  "have it ask these (none: nobody); vqpd does this by itself", ctl_meta_set },
+	{ "cache", "list", "", 0, 0, "", "addresses the kernel has looked up", ctl_cache_list },
+	{ "cache", "flush", "ta", 0, 0, "[--tenant T --address A]", "forget them, or one of them", ctl_cache_flush },
+	{ "ping", NULL, "nc", 1, 1, "ADDRESS [--count N] [--netns NETNS]",
+	  "time round trips to an address of the same tenant; from the host: to a node", ctl_ping },
+};
+
+#define NCOMMANDS (sizeof(commands) / sizeof(*commands))
+
+static void print_help(const char *noun)
+{
+	puts("Usage: vqpctl COMMAND [OPTION]...");
+	puts("");
+	for (unsigned int i = 0; i < NCOMMANDS; i++) {
+		const struct ctl_command *c = &commands[i];
+
+		if (noun && strcmp(noun, c->noun))
+			continue;
+		printf("  vqpctl %s%s%s%s%s\n        %s\n", c->noun, c->verb ? " " : "", c->verb ? c->verb : "",
+		       *c->usage ? " " : "", c->usage, c->summary);
+	}
+	puts("");
+	puts("  -j, --json         print JSON");
+	puts("  -h, --help         this text");
+	puts("  NETNS              a name as in ip netns, a path, or pid:N");
+	puts("  --count N          how many round trips (default 5)");
+	puts("  --socket PATH      of vqpd, for status (default " VQPD_SOCKET_PATH ")");
+	puts("");
+	puts("Exit status: 0, or as in sysexits.h; 69: no module, no daemon or no RDMA device; 68: nobody has the");
+	puts("address; 66: no such thing; 73: it exists already; 75: no answer; 77: no permission; 64: usage.");
+}
+
+/* Find the command that words name, and take its name off them. */
+static const struct ctl_command *find_command(char ***words, int *nwords)
+{
+	bool noun_known = false;
+
+	for (unsigned int i = 0; i < NCOMMANDS && *nwords; i++) {
+		const struct ctl_command *c = &commands[i];
+
+		if (strcmp(c->noun, (*words)[0]))
+			continue;
+		noun_known = true;
+		if (c->verb && (*nwords < 2 || strcmp(c->verb, (*words)[1])))
+			continue;
+		*words += c->verb ? 2 : 1;
+		*nwords -= c->verb ? 2 : 1;
+		return c;
+	}
+	if (!*nwords)
+		errx(EX_USAGE, "no command (vqpctl --help)");
+	if (noun_known)
+		errx(EX_USAGE, "what to do with %s? (vqpctl %s --help)", (*words)[0], (*words)[0]);
+	errx(EX_USAGE, "no command '%s' (vqpctl --help)", (*words)[0]);
+}
+
+static void take_option(struct ctl_args *args, int option, const char *value)
+{
+	switch (option) {
+	case 'j':
+		args->json = true;
+		break;
+	case 'n':
+		args->netns = value;
+		break;
+	case 't':
+		args->has_tenant = true;
+		args->tenant = vqp_option_number("--tenant", value, 0, UINT32_MAX);
+		break;
+	case 'a':
+		args->address = value;
+		break;
+	case 'N':
+		args->name = value;
+		break;
+	case 'c':
+		args->count = vqp_option_number("--count", value, 1, PINGS_MAX);
+		break;
+	case 's':
+		args->socket = value;
+		break;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "netns", required_argument, NULL, 'n' },
+		{ "tenant", required_argument, NULL, 't' },
+		{ "address", required_argument, NULL, 'a' },
+		{ "name", required_argument, NULL, 'N' },
+		{ "count", required_argument, NULL, 'c' },
+		{ "socket", required_argument, NULL, 's' },
+		{ 0 },
+	};
+	struct ctl_args args = { .count = 5 };
+	const struct ctl_command *command;
+	char given[sizeof(options) / sizeof(*options)] = "";
+	int option, index;
+	bool help = false;
+
+	while ((option = getopt_long(argc, argv, "jh", options, &index)) >= 0) {
+		if (option == '?')
+			return EX_USAGE;
+		if (option == 'h')
+			help = true;
+		else if (option != 'j' && !strchr(given, option))
+			given[strlen(given)] = option;
+		take_option(&args, option, optarg);
+	}
+	args.words = argv + optind;
+	args.nwords = argc - optind;
+	if (help) {
+		print_help(args.nwords ? args.words[0] : NULL);
+		return 0;
+	}
+
+	command = find_command(&args.words, &args.nwords);
+	for (const char *c = given; *c; c++)
+		for (unsigned int i = 0; options[i].name; i++)
+			if (options[i].val == *c && !strchr(command->options, *c))
+				errx(EX_USAGE, "%s takes no --%s (vqpctl %s --help)", command->noun,
+				     options[i].name, command->noun);
+	if (args.nwords < command->min_words || args.nwords > command->max_words)
+		errx(EX_USAGE, "usage: vqpctl %s%s%s %s", command->noun, command->verb ? " " : "",
+		     command->verb ? command->verb : "", command->usage);
+	return command->run(&args);
+}

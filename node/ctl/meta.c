@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* vqpctl meta */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "../address.h"
+#include "../cleanup.h"
+#include "../line.h"
+#include "../reply.h"
+#include "ctl.h"
+
+#define DEFAULT_PORT	"7471"
+#define TIMEOUT_MS	5000
+
+int ctl_meta_list(const struct ctl_args *args)
+{
+	static const struct ctl_column columns[] = {
+		{ "node_gid", "NODE" }, { "epoch", "EPOCH" }, { "lanes", "LANES" }, { "key", "KEY" },
+		{ "addr", "ADDRESS" }, { "buckets", "BUCKETS" }, { 0 },
+	};
+	json_t *list;
+	int ret = ctl_dump(args, VQP_CMD_META_GET, &list);
+
+	return ret ? ret : ctl_print_table(args, list, columns);
+}
+
+/* A connected socket in *fd. 0 or the exit status. */
+static int connect_to(const struct ctl_args *args, const char *server, int *fd)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
+	struct timeval timeout = { .tv_sec = TIMEOUT_MS / 1000 };	/* connect() obeys it too */
+	cleanup_free char *host = NULL, *port = NULL;
+	int err = EHOSTUNREACH;
+
+	if (vqp_address_split(server, DEFAULT_PORT, &host, &port) || !host)
+		return ctl_fail(args, EINVAL, "a meta server is HOST[:PORT], not '%s'", server);
+	if (getaddrinfo(host, port, &hints, &list))
+		return ctl_fail(args, EHOSTUNREACH, "%s: no such host", server);
+	for (const struct addrinfo *to = list; to && *fd < 0; to = to->ai_next) {
+		*fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (*fd < 0)
+			continue;
+		setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+		if (!connect(*fd, to->ai_addr, to->ai_addrlen))
+			continue;
+		err = errno == EINPROGRESS ? ETIMEDOUT : errno;
+		close(*fd);
+		*fd = -1;
+	}
+	freeaddrinfo(list);
+	if (*fd < 0)
+		return ctl_fail(args, err, "meta server %s: %s: is vqp-metad running there?", server, strerror(err));
+	return 0;
+}
+
+/* Where the server's table is, as META_SET takes it, in *info. 0 or the exit status. */
+static int ask_server(const struct ctl_args *args, const char *server, json_t **info)
+{
+	cleanup_json json_t *hello = json_pack("{s:s}", "op", "hello");
+	struct vqp_line line;
+	int fd = -1, ret = connect_to(args, server, &fd);
+
+	if (ret)
+		return ret;
+	vqp_line_init(&line, fd, VQP_LINE_REPLY_MAX);
+	ret = vqp_line_call(&line, hello, info, TIMEOUT_MS);
+	vqp_line_exit(&line);
+	if (ret)
+		return ctl_fail(args, ret, "meta server %s: %s", server, strerror(-ret));
+	if (vqp_reply_text(*info)) {
+		ret = ctl_fail(args, EPROTO, "meta server %s: %s", server, vqp_reply_text(*info));
+		json_decref(*info);
+		return ret;
+	}
+	json_object_del(*info, "ok");
+	return 0;
+}
+
+int ctl_meta_set(const struct ctl_args *args)
+{
+	json_t *tables = json_array();
+	cleanup_json json_t *request = json_pack("{s:o}", "meta", tables);
+	int ret = 0;
+
+	if (args->nwords > VQP_META_MAX)
+		return ctl_fail(args, EINVAL, "at most %d meta servers", VQP_META_MAX);
+	for (int i = 0; i < args->nwords && !ret; i++) {
+		json_t *info = NULL;
+
+		ret = ask_server(args, args->words[i], &info);
+		if (!ret)
+			json_array_append_new(tables, info);
+	}
+	if (!ret)
+		ret = ctl_do(args, VQP_CMD_META_SET, request, NULL);
+	if (ret || !args->json)
+		return ret;
+	return ctl_print_json(json_incref(request));
+}

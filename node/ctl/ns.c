@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* vqpctl ns */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+
+#include "../address.h"
+#include "../cleanup.h"
+#include "../netns.h"
+#include "ctl.h"
+
+int ctl_ns_list(const struct ctl_args *args)
+{
+	static const struct ctl_column columns[] = {
+		{ "tenant", "TENANT" }, { "gid", "ADDRESS" }, { "name", "NAME" }, { "netns_ino", "NETNS" },
+		{ "vqps", "VQPS" }, { "mrs", "MRS" }, { "contexts", "CONTEXTS" }, { "pinned_bytes", "PINNED" },
+		{ 0 },
+	};
+	json_t *list;
+	int ret = ctl_dump(args, VQP_CMD_NS_GET, &list);
+
+	return ret ? ret : ctl_print_table(args, list, columns);
+}
+
+/* --netns as a file descriptor in *fd. 0 or the exit status. */
+static int open_netns(const struct ctl_args *args, int *fd)
+{
+	*fd = vqp_netns_open(args->netns);
+	if (*fd == -EINVAL)
+		return ctl_fail(args, *fd, "--netns %s: no network namespace", args->netns);
+	if (*fd < 0)
+		return ctl_fail(args, *fd, "--netns %s: %s", args->netns, strerror(-*fd));
+	return 0;
+}
+
+/* The request itself, its refusals told in terms of the command line. */
+static int add(const struct ctl_args *args, const json_t *request)
+{
+	struct vqp_netlink netlink;
+	int ret = vqp_netlink_open(&netlink);
+
+	if (ret)
+		return ctl_fail(args, ret, "no netlink socket: %s", strerror(-ret));
+	ret = vqp_netlink_do(&netlink, VQP_CMD_NS_ADD, request, NULL);
+	if (ret == -EEXIST)
+		ret = ctl_fail(args, ret, "%s already has another VQP namespace: vqpctl ns del --netns %s",
+			       args->netns, args->netns);
+	else if (ret == -EADDRINUSE)
+		ret = ctl_fail(args, ret, "tenant %u's address %s is taken on this node: vqpctl ns list",
+			       args->tenant, args->address);
+	else if (ret == -EPERM)
+		ret = ctl_fail(args, ret, "this needs CAP_NET_ADMIN in the host's user namespace: run as root");
+	else if (ret)
+		ret = ctl_fail(args, ret, "%s", vqp_netlink_error(&netlink));
+	vqp_netlink_close(&netlink);
+	return ret;
+}
+
+int ctl_ns_add(const struct ctl_args *args)
+{
+	cleanup_json json_t *request = json_object();
+	cleanup_close int fd = -1;
+	uint8_t gid[16];
+	int ret;
+
+	if (!args->netns)
+		return ctl_fail(args, EINVAL, "--netns is missing: a name, a path, or pid:N");
+	if (!args->tenant)
+		return ctl_fail(args, EINVAL, "--tenant is missing: a number from 1");
+	if (args->name && strlen(args->name) >= VQP_NAME_MAX)
+		return ctl_fail(args, ENAMETOOLONG, "--name has at most %d bytes", VQP_NAME_MAX - 1);
+	ret = ctl_put_key(args, request);
+	if (ret)
+		return ret;
+	if (vqp_address_parse_unicast(args->address, gid))
+		return ctl_fail(args, EINVAL, "%s is not one container's address", args->address);
+	ret = open_netns(args, &fd);
+	if (ret)
+		return ret;
+	json_object_set_new(request, "netns_fd", json_integer(fd));
+	if (args->name)
+		json_object_set_new(request, "name", json_string(args->name));
+	ret = add(args, request);
+	if (ret || !args->json)
+		return ret;
+	return ctl_print_json(json_pack("{s:b, s:I, s:O}", "ok", 1, "tenant", (json_int_t)args->tenant,
+					"gid", json_object_get(request, "gid")));
+}
+
+int ctl_ns_del(const struct ctl_args *args)
+{
+	cleanup_json json_t *request = json_object();
+	cleanup_close int fd = -1;
+	int ret;
+
+	if (args->netns) {
+		if (args->has_tenant || args->address)
+			return ctl_fail(args, EINVAL, "either --netns, or --tenant and --address");
+		ret = open_netns(args, &fd);
+		json_object_set_new(request, "netns_fd", json_integer(fd));
+	} else {
+		ret = ctl_put_key(args, request);
+	}
+	if (!ret)
+		ret = ctl_do(args, VQP_CMD_NS_DEL, request, NULL);
+	if (ret || !args->json)
+		return ret;
+	return ctl_print_json(json_pack("{s:b}", "ok", 1));
+}

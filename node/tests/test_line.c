@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../line.h"
+
+#define MAX 100
+
+struct pair {
+	struct vqp_line line;
+	int peer;
+};
+
+static int setup(void **state)
+{
+	static struct pair pair;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+	vqp_line_init(&pair.line, fds[0], MAX);
+	pair.peer = fds[1];
+	*state = &pair;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct pair *pair = *state;
+
+	vqp_line_exit(&pair->line);
+	close(pair->peer);
+	return 0;
+}
+
+static void say(const struct pair *pair, const char *text)
+{
+	assert_int_equal(write(pair->peer, text, strlen(text)), strlen(text));
+}
+
+static void assert_number(struct pair *pair, int number)
+{
+	json_t *object;
+
+	assert_int_equal(vqp_line_next(&pair->line, &object), 1);
+	assert_int_equal(json_integer_value(json_object_get(object, "n")), number);
+	json_decref(object);
+}
+
+static void lines_come_out_one_by_one(void **state)
+{
+	struct pair *pair = *state;
+	json_t *object;
+
+	say(pair, "{\"n\":1}\n{\"n\":2}\n{\"n\"");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_number(pair, 1);
+	assert_true(vqp_line_complete(&pair->line));
+	assert_number(pair, 2);
+	assert_false(vqp_line_complete(&pair->line));
+	assert_int_equal(vqp_line_next(&pair->line, &object), 0);
+	say(pair, ":3}\n");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_number(pair, 3);
+}
+
+static void a_line_may_come_byte_by_byte(void **state)
+{
+	struct pair *pair = *state;
+	json_t *object;
+
+	for (const char *c = "{\"n\":7}"; *c; c++) {
+		assert_int_equal(write(pair->peer, c, 1), 1);
+		assert_int_equal(vqp_line_fill(&pair->line), 1);
+		assert_int_equal(vqp_line_next(&pair->line, &object), 0);
+	}
+	say(pair, "\n");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_number(pair, 7);
+}
+
+static void nothing_yet_is_not_the_end(void **state)
+{
+	struct pair *pair = *state;
+
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	shutdown(pair->peer, SHUT_WR);
+	assert_int_equal(vqp_line_fill(&pair->line), 0);
+}
+
+static void what_is_no_object_is_skipped(void **state)
+{
+	static const char *const bad[] = { "", "1", "[]", "\"x\"", "{", "{\"n\":1}}", "{\"n\":1,\"n\":2}", "\xff" };
+	struct pair *pair = *state;
+	json_t *object;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		say(pair, bad[i]);
+		say(pair, "\n{\"n\":1}\n");
+		assert_int_equal(vqp_line_fill(&pair->line), 1);
+		assert_int_equal(vqp_line_next(&pair->line, &object), -EBADMSG);
+		assert_number(pair, 1);
+	}
+}
+
+static void a_line_that_is_too_long_is_skipped(void **state)
+{
+	struct pair *pair = *state;
+	char text[MAX + 2];
+	json_t *object;
+
+	memset(text, ' ', MAX + 1);
+	text[MAX + 1] = '\0';
+	say(pair, text);
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_int_equal(vqp_line_next(&pair->line, &object), -EMSGSIZE);
+	for (int i = 0; i < 3; i++) {
+		say(pair, text);
+		assert_int_equal(vqp_line_fill(&pair->line), 1);
+		assert_int_equal(vqp_line_next(&pair->line, &object), 0);
+		assert_int_equal(pair->line.in_bytes, 0);
+	}
+	say(pair, "end of it\n{\"n\":1}\n");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_number(pair, 1);
+}
+
+static void a_line_of_the_greatest_length_is_taken(void **state)
+{
+	struct pair *pair = *state;
+	char text[MAX + 2];
+	json_t *object;
+
+	memset(text, ' ', MAX);
+	memcpy(text, "{\"n\":1}", 7);
+	strcpy(text + MAX, "\n");
+	say(pair, text);
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_number(pair, 1);
+	memset(text, ' ', MAX);
+	say(pair, " ");
+	say(pair, text);
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_int_equal(vqp_line_next(&pair->line, &object), -EMSGSIZE);
+}
+
+static void much_is_sent_piece_by_piece(void **state)
+{
+	struct pair *pair = *state;
+	json_t *object = json_pack("{s:s}", "x", "0123456789");
+	size_t line_bytes = strlen("{\"x\":\"0123456789\"}\n"), total = 20000 * line_bytes, got = 0;
+	char buffer[5000];
+
+	for (int i = 0; i < 20000; i++)
+		assert_int_equal(vqp_line_queue(&pair->line, object), 0);
+	json_decref(object);
+	while (got < total) {
+		ssize_t n;
+
+		assert_int_equal(vqp_line_flush(&pair->line), 0);
+		n = read(pair->peer, buffer, sizeof(buffer));
+		assert_true(n > 0);
+		for (ssize_t i = 0; i < n; i++)
+			assert_int_equal(buffer[i], "{\"x\":\"0123456789\"}\n"[(got + i) % line_bytes]);
+		got += n;
+	}
+	assert_false(vqp_line_unsent(&pair->line));
+}
+
+static void a_call_times_out(void **state)
+{
+	struct pair *pair = *state;
+	json_t *request = json_object(), *reply;
+
+	assert_int_equal(vqp_line_call(&pair->line, request, &reply, 50), -ETIMEDOUT);
+	close(pair->peer);
+	assert_int_equal(vqp_line_call(&pair->line, request, &reply, 5000), -EPIPE);
+	json_decref(request);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(lines_come_out_one_by_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_line_may_come_byte_by_byte, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_yet_is_not_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_object_is_skipped, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_line_that_is_too_long_is_skipped, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_line_of_the_greatest_length_is_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(much_is_sent_piece_by_piece, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_times_out, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The checks of request.h: nothing of an ill-formed request is carried out. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../address.h"
+#include "../reply.h"
+#include "request.h"
+
+/* Printable ASCII without blanks and slashes. */
+static bool is_word(const char *text)
+{
+	const char *c = text;
+
+	while (*c > ' ' && *c <= '~' && *c != '/')
+		c++;
+	return c > text && !*c;
+}
+
+static bool is_ifname(const char *text)
+{
+	return is_word(text) && strlen(text) < IFNAMSIZ && !strchr(text, ':') &&
+	       strcmp(text, ".") && strcmp(text, "..");
+}
+
+static const char *get_string(const json_t *object, const char *name)
+{
+	return json_string_value(json_object_get(object, name));
+}
+
+static json_t *check_name(const json_t *object, char name[VQP_NAME_MAX])
+{
+	const char *id = get_string(object, "id"), *ifname = get_string(object, "ifname");
+
+	if (!id || !is_word(id))
+		return vqp_reply_error(EINVAL, "id is a container's id: printable, without blanks and slashes");
+	if (!ifname || !is_ifname(ifname))
+		return vqp_reply_error(EINVAL, "ifname is an interface's name, at most %d characters", IFNAMSIZ - 1);
+	if (snprintf(name, VQP_NAME_MAX, "%s/%s", id, ifname) >= VQP_NAME_MAX)
+		return vqp_reply_error(ENAMETOOLONG, "id and ifname have at most %d characters together", VQP_NAME_MAX - 2);
+	return NULL;
+}
+
+json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
+{
+	const json_t *tenant = json_object_get(object, "tenant");
+	const char *address = get_string(object, "address");
+	json_t *refusal = check_name(object, request->name);
+
+	if (refusal)
+		return refusal;
+	request->netns = get_string(object, "netns");
+	if (!request->netns || request->netns[0] != '/')
+		return vqp_reply_error(EINVAL, "netns is the path of a network namespace, as /proc/PID/ns/net");
+	if (!json_is_integer(tenant) || json_integer_value(tenant) < 1 || json_integer_value(tenant) > UINT32_MAX)
+		return vqp_reply_error(EINVAL, "tenant is a number from 1 to %u", UINT32_MAX);
+	request->tenant = json_integer_value(tenant);
+	if (!address || vqp_address_parse_unicast(address, request->gid))
+		return vqp_reply_error(EINVAL, "address is one container's IPv4 or IPv6 address, not '%s'",
+				       address ? address : "");
+	return NULL;
+}
+
+json_t *vqp_request_check_del(const json_t *object, struct vqp_request *request)
+{
+	const json_t *netns = json_object_get(object, "netns");
+	json_t *refusal = check_name(object, request->name);
+
+	if (refusal)
+		return refusal;
+	request->netns = json_string_value(netns);
+	if (netns && !json_is_null(netns) && !request->netns)
+		return vqp_reply_error(EINVAL, "netns is a path, or left out");
+	return NULL;
+}

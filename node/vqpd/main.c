@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* vqpd: the node daemon. */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "../client.h"
+#include "../option.h"
+#include "add.h"
+#include "metrics.h"
+#include "request.h"
+#include "watch.h"
+
+#define TICK_MS		500
+#define LEASE_MAX_S	3600	/* vqp-metad's own limit */
+
+struct config {
+	const char *socket;
+	const char *metrics;
+	const char *metas[VQP_META_MAX];
+	unsigned int nmetas;
+	uint32_t lease_s;
+};
+
+static const char help[] =
+"Usage: vqpd [OPTION]...\n"
+"Make and remove the VQP namespaces of containers on request, announce them to\n"
+"the meta servers, and tell the kernel where those are. Runs in the foreground.\n"
+"\n"
+"  -s, --socket PATH        take requests here (default " VQPD_SOCKET_PATH ")\n"
+"  -m, --meta HOST[:PORT]   a meta server (default port 7471); may be repeated, 8 at most\n"
+"  -l, --lease S            announcements are good for S seconds (default 30)\n"
+"      --metrics ADDR:PORT  serve Prometheus metrics at http://ADDR:PORT/metrics\n"
+"  -h, --help               this text\n";
+
+static struct vqpd *of_meta_owner(struct vqp_meta_owner *owner)
+{
+	return (struct vqpd *)((char *)owner - offsetof(struct vqpd, meta_owner));
+}
+
+static void tables_changed(struct vqp_meta_owner *owner)
+{
+	vqp_watch_set_tables(of_meta_owner(owner));
+}
+
+static void entries_changed(struct vqp_meta_owner *owner)
+{
+	vqp_add_settle(of_meta_owner(owner));
+}
+
+static void tick(struct vqp_watch *watch, uint32_t events)
+{
+	struct vqpd *d = (struct vqpd *)((char *)watch - offsetof(struct vqpd, tick));
+
+	(void)events;
+	vqp_loop_timer_ack(watch);
+	vqp_watch_look(d);
+	for (unsigned int i = 0; i < d->nmetas; i++)
+		vqp_meta_tick(&d->metas[i]);
+	vqp_add_settle(d);
+	vqp_metrics_tick(d);
+}
+
+static void start_metas(struct vqpd *d, const struct config *config)
+{
+	d->meta_owner = (struct vqp_meta_owner){
+		.loop = &d->loop,
+		.registry = &d->registry,
+		.lease_s = config->lease_s,
+		.tables_changed = tables_changed,
+		.entries_changed = entries_changed,
+	};
+	for (unsigned int i = 0; i < config->nmetas; i++) {
+		int ret = vqp_meta_init(&d->metas[i], &d->meta_owner, i, config->metas[i]);
+
+		if (ret == -EINVAL)
+			errx(EX_USAGE, "--meta takes HOST[:PORT], not '%s'", config->metas[i]);
+		if (ret)
+			errx(EX_NOHOST, "--meta %s: no such host", config->metas[i]);
+		d->nmetas++;
+	}
+}
+
+static void start(struct vqpd *d, const struct config *config)
+{
+	int ret;
+
+	d->started_ms = vqp_loop_now_ms();
+	d->tick.ready = tick;
+	d->server.owner = d;
+	d->server.request = vqp_request_serve;
+	d->server.gone = vqp_request_gone;
+
+	ret = vqp_netlink_open(&d->netlink);
+	if (!ret)
+		ret = vqp_loop_init(&d->loop);
+	if (!ret)
+		ret = vqp_loop_add_signals(&d->loop, &d->signals);
+	if (!ret)
+		ret = vqp_loop_add_timer(&d->loop, &d->tick, TICK_MS);
+	if (ret)
+		errx(EX_OSERR, "cannot start: %s", strerror(-ret));
+
+	start_metas(d, config);
+	vqp_watch_look(d);
+	for (unsigned int i = 0; i < d->nmetas; i++)
+		vqp_meta_tick(&d->metas[i]);
+	if (config->metrics) {
+		ret = vqp_metrics_start(d, config->metrics);
+		if (ret)
+			errx(EX_UNAVAILABLE, "cannot serve metrics on %s: %s", config->metrics, strerror(-ret));
+	}
+	/* Last: who can connect finds everything in place. */
+	ret = vqp_server_listen_unix(&d->server, &d->loop, config->socket);
+	if (ret == -EADDRINUSE)
+		errx(EX_UNAVAILABLE, "%s: another vqpd is running there", config->socket);
+	if (ret)
+		errx(EX_UNAVAILABLE, "cannot listen on %s: %s", config->socket, strerror(-ret));
+}
+
+static void stop(struct vqpd *d, const struct config *config)
+{
+	unlink(config->socket);
+	vqp_server_exit(&d->server);
+	vqp_metrics_stop(d);
+	/* Announcements stay until their leases end: a restart is not to disturb anybody. */
+	for (unsigned int i = 0; i < d->nmetas; i++)
+		vqp_meta_exit(&d->metas[i]);
+	vqp_registry_exit(&d->registry);
+	json_decref(d->meta_owner.dct);
+	json_decref(d->status);
+	vqp_netlink_close(&d->netlink);
+	vqp_loop_exit(&d->loop);
+}
+
+static void parse_options(int argc, char **argv, struct config *config)
+{
+	enum { METRICS = 256 };
+	static const struct option options[] = {
+		{ "socket", required_argument, NULL, 's' },
+		{ "meta", required_argument, NULL, 'm' },
+		{ "lease", required_argument, NULL, 'l' },
+		{ "metrics", required_argument, NULL, METRICS },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "s:m:l:h", options, NULL)) >= 0) {
+		switch (option) {
+		case 's':
+			config->socket = optarg;
+			break;
+		case 'm':
+			if (config->nmetas == VQP_META_MAX)
+				errx(EX_USAGE, "at most %d meta servers", VQP_META_MAX);
+			config->metas[config->nmetas++] = optarg;
+			break;
+		case 'l':
+			config->lease_s = vqp_option_number("--lease", optarg, 1, LEASE_MAX_S);
+			break;
+		case METRICS:
+			config->metrics = optarg;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			exit(0);
+		default:
+			exit(EX_USAGE);
+		}
+	}
+	if (optind < argc)
+		errx(EX_USAGE, "unexpected argument '%s' (--help)", argv[optind]);
+}
+
+int main(int argc, char **argv)
+{
+	static struct vqpd d;
+	struct config config = { .socket = VQPD_SOCKET_PATH, .lease_s = 30 };
+	int ret;
+
+	parse_options(argc, argv, &config);
+	start(&d, &config);
+	ret = vqp_loop_run(&d.loop);
+	stop(&d, &config);
+	return ret ? EX_OSERR : 0;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "../address.h"
+#include "../cleanup.h"
+#include "../reply.h"
+#include "meta.h"
+
+#define DEFAULT_PORT	"7471"
+#define BATCH		256	/* entries in a request: well within VQP_LINE_MAX */
+
+int vqp_meta_init(struct vqp_meta *meta, struct vqp_meta_owner *owner, unsigned int index, const char *name)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
+	cleanup_free char *host = NULL, *port = NULL;
+	int ret = vqp_address_split(name, DEFAULT_PORT, &host, &port);
+
+	*meta = (struct vqp_meta){ .owner = owner, .bit = 1U << index, .line.fd = -1 };
+	if (ret || !host)
+		return -EINVAL;
+	/* Once and for all: looking names up later would hold up everybody. */
+	if (getaddrinfo(host, port, &hints, &meta->addresses))
+		return -EHOSTUNREACH;
+	meta->name = strdup(name);
+	meta->withdrawals = json_array();
+	return meta->name && meta->withdrawals ? 0 : -ENOMEM;
+}
+
+/* Forget the connection. The table's place is kept: it may still be readable. */
+static void disconnect(struct vqp_meta *meta)
+{
+	if (meta->line.fd >= 0)
+		vqp_loop_remove(meta->owner->loop, &meta->watch);
+	vqp_line_exit(&meta->line);
+	json_decref(meta->asked);
+	meta->asked = NULL;
+	json_array_clear(meta->withdrawals);	/* leases take care of them */
+	meta->state = VQP_META_DOWN;
+}
+
+void vqp_meta_exit(struct vqp_meta *meta)
+{
+	disconnect(meta);
+	freeaddrinfo(meta->addresses);
+	json_decref(meta->info);
+	json_decref(meta->withdrawals);
+	free(meta->name);
+}
+
+__attribute__((format(printf, 2, 3)))
+static void lose(struct vqp_meta *meta, const char *format, ...)
+{
+	struct vqp_registry *registry = meta->owner->registry;
+	bool was_up = meta->state == VQP_META_UP;
+	char error[sizeof(meta->error)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(error, sizeof(error), format, args);
+	va_end(args);
+	if (was_up || strcmp(error, meta->error))
+		warnx("meta server %s: %s", meta->name, error);
+	strcpy(meta->error, error);
+
+	disconnect(meta);
+	for (struct vqp_entry *e = vqp_registry_next(registry, NULL); e; e = vqp_registry_next(registry, e))
+		e->held &= ~meta->bit;
+	if (was_up) {
+		meta->owner->tables_changed(meta->owner);
+		meta->owner->entries_changed(meta->owner);
+	}
+}
+
+static void ask(struct vqp_meta *meta, json_t *request)
+{
+	int ret = request ? vqp_line_queue(&meta->line, request) : -ENOMEM;
+
+	meta->asked = request;
+	meta->sent_ms = vqp_loop_now_ms();
+	if (!ret)
+		ret = vqp_line_flush(&meta->line);
+	if (!ret)
+		ret = vqp_loop_change(meta->owner->loop, &meta->watch,
+				      EPOLLIN | (vqp_line_unsent(&meta->line) ? EPOLLOUT : 0));
+	if (ret)
+		lose(meta, "%s", strerror(-ret));
+}
+
+static json_t *due_entries(struct vqp_meta *meta)
+{
+	struct vqp_registry *registry = meta->owner->registry;
+	json_t *entries = json_array();
+
+	for (struct vqp_entry *e = vqp_registry_next(registry, NULL); e; e = vqp_registry_next(registry, e)) {
+		json_t *key;
+
+		if (!(e->due & meta->bit))
+			continue;
+		key = vqp_entry_key(e);
+		if (e->fresh & meta->bit)
+			json_object_set_new(key, "new", json_true());
+		json_array_append_new(entries, key);
+		if (json_array_size(entries) == BATCH)
+			break;
+	}
+	return entries;
+}
+
+static json_t *first_withdrawals(struct vqp_meta *meta)
+{
+	json_t *keys = json_array();
+
+	while (json_array_size(meta->withdrawals) && json_array_size(keys) < BATCH) {
+		json_array_append(keys, json_array_get(meta->withdrawals, 0));
+		json_array_remove(meta->withdrawals, 0);
+	}
+	return keys;
+}
+
+void vqp_meta_run(struct vqp_meta *meta)
+{
+	const struct vqp_meta_owner *owner = meta->owner;
+	cleanup_json json_t *due = NULL;
+
+	if (meta->state != VQP_META_UP || meta->asked || !owner->dct)
+		return;
+	if (json_array_size(meta->withdrawals)) {
+		ask(meta, json_pack("{s:s, s:O, s:o}", "op", "withdraw", "node", owner->dct,
+				    "entries", first_withdrawals(meta)));
+		return;
+	}
+	due = due_entries(meta);
+	if (json_array_size(due))
+		ask(meta, json_pack("{s:s, s:I, s:O, s:O}", "op", "announce", "lease_s", (json_int_t)owner->lease_s,
+				    "node", owner->dct, "entries", due));
+}
+
+static void make_all_due(struct vqp_meta *meta)
+{
+	struct vqp_registry *registry = meta->owner->registry;
+
+	for (struct vqp_entry *e = vqp_registry_next(registry, NULL); e; e = vqp_registry_next(registry, e)) {
+		e->due |= meta->bit;
+		e->refused &= ~meta->bit;
+	}
+	meta->renewed_ms = vqp_loop_now_ms();
+}
+
+void vqp_meta_withdraw(struct vqp_meta *meta, const struct vqp_entry *entry)
+{
+	if (meta->state == VQP_META_UP)
+		json_array_append_new(meta->withdrawals, vqp_entry_key(entry));
+}
+
+/* An announcement was answered: entries it names may be gone or changed meanwhile. */
+static void take_announced(struct vqp_meta *meta, const json_t *reply)
+{
+	struct vqp_registry *registry = meta->owner->registry;
+	const json_t *item;
+	struct vqp_entry *entry;
+	size_t i;
+
+	json_array_foreach(json_object_get(meta->asked, "entries"), i, item) {
+		bool said_new = json_object_get(item, "new");
+
+		entry = vqp_registry_find_key(registry, item);
+		if (!entry || (entry->fresh & meta->bit && !said_new))
+			continue;	/* made anew since: still due */
+		entry->due &= ~meta->bit;
+		entry->fresh &= ~meta->bit;
+		entry->held |= meta->bit;
+	}
+	json_array_foreach(json_object_get(reply, "refused"), i, item) {
+		const char *name = json_string_value(json_object_get(item, "errno"));
+
+		entry = vqp_registry_find_key(registry, item);
+		if (!entry)
+			continue;
+		entry->held &= ~meta->bit;
+		entry->refused |= meta->bit;
+		entry->refused_err = name && !strcmp(name, "ENOSPC") ? ENOSPC : EADDRINUSE;
+	}
+}
+
+/* The table's place from a hello's answer; NULL if it has none. */
+static json_t *table_info(const json_t *reply)
+{
+	static const char *const names[] = { "node_gid", "epoch", "qkey", "lanes", "key", "addr", "buckets" };
+	json_t *info = json_object();
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		json_t *value = json_object_get(reply, names[i]);
+
+		if (!value || json_object_set(info, names[i], value)) {
+			json_decref(info);
+			return NULL;
+		}
+	}
+	return info;
+}
+
+static void take_hello(struct vqp_meta *meta, const json_t *reply)
+{
+	bool came_up = meta->state != VQP_META_UP, moved;
+	json_t *info = table_info(reply);
+
+	if (!info) {
+		lose(meta, "its hello makes no sense (is it of another version?)");
+		return;
+	}
+	moved = !json_equal(info, meta->info);
+	json_decref(meta->info);
+	meta->info = info;
+	meta->state = VQP_META_UP;
+	meta->error[0] = '\0';
+	if (came_up) {
+		warnx("meta server %s: up", meta->name);
+		make_all_due(meta);
+	}
+	if (came_up || moved)
+		meta->owner->tables_changed(meta->owner);
+}
+
+static void take_reply(struct vqp_meta *meta, const json_t *reply)
+{
+	cleanup_json json_t *asked = json_incref(meta->asked);
+	const char *op = json_string_value(json_object_get(asked, "op"));
+	const char *refusal = vqp_reply_text(reply);
+
+	if (!asked) {
+		lose(meta, "it answered what was not asked");
+		return;
+	}
+	if (refusal) {
+		lose(meta, "%s: %s", op, refusal);
+		return;
+	}
+	if (!strcmp(op, "hello"))
+		take_hello(meta, reply);
+	else if (!strcmp(op, "announce"))
+		take_announced(meta, reply);
+	json_decref(meta->asked);
+	meta->asked = NULL;
+	if (!strcmp(op, "announce"))
+		meta->owner->entries_changed(meta->owner);
+	vqp_meta_run(meta);
+}
+
+static void greet(struct vqp_meta *meta)
+{
+	socklen_t bytes = sizeof(int);
+	int error = 0;
+
+	getsockopt(meta->line.fd, SOL_SOCKET, SO_ERROR, &error, &bytes);
+	if (error) {
+		lose(meta, "%s", strerror(error));
+		return;
+	}
+	meta->state = VQP_META_GREETING;
+	ask(meta, json_pack("{s:s}", "op", "hello"));
+}
+
+static void ready(struct vqp_watch *watch, uint32_t events)
+{
+	struct vqp_meta *meta = (struct vqp_meta *)((char *)watch - offsetof(struct vqp_meta, watch));
+	cleanup_json json_t *reply = NULL;
+	int ret;
+
+	if (meta->state == VQP_META_CONNECTING) {
+		greet(meta);
+		return;
+	}
+	ret = vqp_line_flush(&meta->line);
+	if (!ret && !vqp_line_unsent(&meta->line))
+		ret = vqp_loop_change(meta->owner->loop, watch, EPOLLIN);
+	if (!ret && events & ~EPOLLOUT) {
+		ret = vqp_line_fill(&meta->line);
+		ret = ret > 0 ? vqp_line_next(&meta->line, &reply) : ret ? ret : -ECONNRESET;
+	}
+	if (ret < 0)
+		lose(meta, "%s", ret == -ECONNRESET ? "it closed the connection" : strerror(-ret));
+	else if (reply)
+		take_reply(meta, reply);
+}
+
+static void start_connecting(struct vqp_meta *meta)
+{
+	const struct addrinfo *to = meta->next_address ? meta->next_address : meta->addresses;
+	int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1;
+
+	meta->next_address = to->ai_next;
+	if (fd < 0) {
+		lose(meta, "no socket: %s", strerror(errno));
+		return;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	vqp_line_init(&meta->line, fd, VQP_LINE_REPLY_MAX);
+	meta->watch = (struct vqp_watch){ .fd = fd, .ready = ready };
+	meta->sent_ms = vqp_loop_now_ms();
+	if (vqp_loop_add(meta->owner->loop, &meta->watch, EPOLLOUT)) {
+		lose(meta, "out of memory");
+		return;
+	}
+	meta->state = VQP_META_CONNECTING;
+	if (connect(fd, to->ai_addr, to->ai_addrlen) && errno != EINPROGRESS)
+		lose(meta, "%s", strerror(errno));
+}
+
+void vqp_meta_tick(struct vqp_meta *meta)
+{
+	uint64_t now = vqp_loop_now_ms();
+
+	if (meta->state == VQP_META_DOWN) {
+		start_connecting(meta);
+		return;
+	}
+	if ((meta->asked || meta->state == VQP_META_CONNECTING) && now - meta->sent_ms > VQP_META_TIMEOUT_MS) {
+		lose(meta, "no answer within %d s", VQP_META_TIMEOUT_MS / 1000);
+		return;
+	}
+	if (now - meta->renewed_ms >= meta->owner->lease_s * 1000ULL / 3)
+		make_all_due(meta);
+	vqp_meta_run(meta);
+	if (meta->state == VQP_META_UP && !meta->asked && now - meta->sent_ms >= VQP_META_HELLO_MS)
+		ask(meta, json_pack("{s:s}", "op", "hello"));
+}

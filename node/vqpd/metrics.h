@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Prometheus metrics over HTTP, served from vqpd's own loop. */
+#ifndef VQPD_METRICS_H
+#define VQPD_METRICS_H
+
+#include "vqpd.h"
+
+/* Listen on ADDR:PORT. 0 or a negative errno value. */
+int vqp_metrics_start(struct vqpd *d, const char *listen);
+
+/* From time to time: lets connections time out. */
+void vqp_metrics_tick(struct vqpd *d);
+
+void vqp_metrics_stop(struct vqpd *d);
+
+#endif

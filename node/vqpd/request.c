@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+
+#include "../address.h"
+#include "../cleanup.h"
+#include "../netns.h"
+#include "../reply.h"
+#include "add.h"
+#include "request.h"
+#include "watch.h"
+
+static const struct vqp_entry *find_by_netns(const struct vqpd *d, uint32_t ino)
+{
+	const struct vqp_entry *e = NULL;
+
+	while ((e = vqp_registry_next(&d->registry, e)))
+		if (e->netns_ino == ino)
+			break;
+	return e;
+}
+
+/* The kernel's refusal, with what is in the way. */
+static json_t *explain(struct vqpd *d, int ret, const struct vqp_request *request, uint32_t ino)
+{
+	const struct vqp_entry *other = NULL;
+	char gid[VQP_ADDRESS_TEXT];
+
+	if (ret == -EEXIST)
+		other = find_by_netns(d, ino);
+	else if (ret == -EADDRINUSE)
+		other = vqp_registry_find(&d->registry, request->tenant, request->gid);
+	if (!other)
+		return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
+	vqp_address_format(other->gid, gid);
+	if (ret == -EEXIST)
+		return vqp_reply_error(ret, "%s already has a VQP namespace (%s, tenant %u, address %s): "
+				       "vqpctl ns del --tenant %u --address %s", request->netns,
+				       other->name, other->tenant, gid, other->tenant, gid);
+	return vqp_reply_error(ret, "tenant %u's address %s is taken on this node by %s: "
+			       "give every container its own, or vqpctl ns del --tenant %u --address %s",
+			       request->tenant, gid, other->name, other->tenant, gid);
+}
+
+static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vqp_request *request)
+{
+	cleanup_close int fd = vqp_netns_open(request->netns);
+	cleanup_json json_t *attrs = NULL;
+	struct vqp_entry *entry;
+	char gid[VQP_ADDRESS_TEXT];
+	uint32_t ino;
+	bool made;
+	int ret;
+
+	if (fd < 0) {
+		vqp_server_answer(client, fd == -EINVAL
+			? vqp_reply_error(fd, "%s is no network namespace", request->netns)
+			: vqp_reply_error(fd, "cannot open the network namespace %s: %s", request->netns, strerror(-fd)));
+		return;
+	}
+	ino = vqp_netns_inode(fd);
+	attrs = json_pack("{s:i, s:I, s:s, s:s}", "netns_fd", fd, "tenant", (json_int_t)request->tenant,
+			  "gid", vqp_address_format(request->gid, gid), "name", request->name);
+	ret = vqp_netlink_do(&d->netlink, VQP_CMD_NS_ADD, attrs, NULL);
+	if (ret == -EEXIST || ret == -EADDRINUSE) {
+		/* What is in the way may have come, or gone with its netns, since the last look. */
+		vqp_watch_look(d);
+		ret = vqp_netlink_do(&d->netlink, VQP_CMD_NS_ADD, attrs, NULL);
+	}
+	if (ret) {
+		vqp_server_answer(client, explain(d, ret, request, ino));
+		return;
+	}
+
+	entry = vqp_registry_find(&d->registry, request->tenant, request->gid);
+	made = !entry || entry->netns_ino != ino;
+	entry = vqp_registry_add(&d->registry, request->tenant, request->gid);
+	if (!entry) {
+		vqp_server_answer(client, NULL);
+		return;
+	}
+	if (made) {
+		entry->netns_ino = ino;
+		strcpy(entry->name, request->name);
+		entry->due = entry->fresh = UINT32_MAX;
+		entry->held = entry->refused = 0;
+	}
+	vqp_add_wait(d, client, entry, made);
+}
+
+/*
+ * By name: what it was named for is to go. A netns that is given and there must
+ * be the same one, for two runtimes may both have a container of that name.
+ */
+static json_t *serve_del(struct vqpd *d, const struct vqp_request *request)
+{
+	cleanup_close int fd = request->netns ? vqp_netns_open(request->netns) : -1;
+	uint32_t ino = fd >= 0 ? vqp_netns_inode(fd) : 0;
+	struct vqp_entry *entry, *next;
+	int ret = vqp_watch_look(d), deleted = 0;
+
+	if (ret && ret != -ENOPKG)
+		return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
+	for (entry = vqp_registry_next(&d->registry, NULL); entry; entry = next) {
+		cleanup_json json_t *key = NULL;
+
+		next = vqp_registry_next(&d->registry, entry);
+		if (!entry->tenant || strcmp(entry->name, request->name) || (ino && ino != entry->netns_ino))
+			continue;
+		key = vqp_entry_key(entry);
+		ret = vqp_netlink_do(&d->netlink, VQP_CMD_NS_DEL, key, NULL);
+		if (ret && ret != -ENOENT)
+			return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
+		deleted += !ret;
+		for (unsigned int i = 0; i < d->nmetas; i++)
+			vqp_meta_withdraw(&d->metas[i], entry);
+		vqp_registry_remove(&d->registry, entry);
+	}
+	for (unsigned int i = 0; i < d->nmetas; i++)
+		vqp_meta_run(&d->metas[i]);
+	return json_pack("{s:b, s:i}", "ok", 1, "deleted", deleted);
+}
+
+static json_t *serve_list(struct vqpd *d)
+{
+	json_t *list = NULL, *item;
+	size_t i;
+	int ret = vqp_netlink_dump(&d->netlink, VQP_CMD_NS_GET, &list);
+
+	if (ret)
+		return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
+	json_array_foreach(list, i, item) {
+		const struct vqp_entry *entry = vqp_registry_find_key(&d->registry, item);
+
+		json_object_set_new(item, "published", json_boolean(entry && entry->held));
+	}
+	return json_pack("{s:b, s:o}", "ok", 1, "namespaces", list);
+}
+
+static json_t *serve_status(struct vqpd *d)
+{
+	unsigned int namespaces = d->registry.count - (d->meta_owner.dct ? 1 : 0);
+	json_t *metas = json_array();
+
+	for (unsigned int i = 0; i < d->nmetas; i++) {
+		const struct vqp_meta *meta = &d->metas[i];
+		bool up = meta->state == VQP_META_UP;
+
+		json_array_append_new(metas, json_pack("{s:s, s:b, s:s*}", "server", meta->name, "up", up,
+						       "error", up || !meta->error[0] ? NULL : meta->error));
+	}
+	return json_pack("{s:b, s:b, s:i, s:o, s:o, s:I, s:I}", "ok", 1, "module", d->status != NULL,
+			 "namespaces", namespaces,
+			 "node", d->meta_owner.dct ? json_incref(d->meta_owner.dct) : json_null(),
+			 "meta", metas, "lease_s", (json_int_t)d->meta_owner.lease_s,
+			 "uptime_ms", (json_int_t)(vqp_loop_now_ms() - d->started_ms));
+}
+
+static json_t *serve_now(struct vqpd *d, const char *op, const json_t *object)
+{
+	struct vqp_request request;
+	json_t *refusal;
+
+	if (!strcmp(op, "del")) {
+		refusal = vqp_request_check_del(object, &request);
+		return refusal ? refusal : serve_del(d, &request);
+	}
+	if (!strcmp(op, "list"))
+		return serve_list(d);
+	if (!strcmp(op, "status"))
+		return serve_status(d);
+	return vqp_reply_error(EOPNOTSUPP, "%s is none of add, del, list, status", op);
+}
+
+void vqp_request_serve(struct vqp_client *client, json_t *object)
+{
+	struct vqpd *d = client->server->owner;
+	const char *op = json_string_value(json_object_get(object, "op"));
+	struct vqp_request request;
+	json_t *refusal;
+
+	if (!op) {
+		vqp_server_answer(client, vqp_reply_error(EINVAL, "op is missing: one of add, del, list, status"));
+	} else if (strcmp(op, "add")) {
+		vqp_server_answer(client, serve_now(d, op, object));
+	} else {
+		refusal = vqp_request_check_add(object, &request);
+		if (refusal)
+			vqp_server_answer(client, refusal);
+		else
+			serve_add(d, client, &request);
+	}
+}
+
+void vqp_request_gone(struct vqp_client *client)
+{
+	vqp_add_cancel(client->server->owner, client);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The node daemon as a whole. */
+#ifndef VQPD_VQPD_H
+#define VQPD_VQPD_H
+
+#include <stdbool.h>
+
+#include "../loop.h"
+#include "../netlink.h"
+#include "../server.h"
+#include "meta.h"
+#include "registry.h"
+
+struct vqp_add;
+struct MHD_Daemon;
+
+struct vqpd {
+	struct vqp_loop loop;
+	struct vqp_watch signals, tick, metrics_watch;
+	struct vqp_server server;
+	struct vqp_netlink netlink;
+	struct vqp_registry registry;
+	struct vqp_meta_owner meta_owner;	/* holds this node's DCT metadata */
+	struct vqp_meta metas[VQP_META_MAX];
+	unsigned int nmetas;
+	struct vqp_add *adds;			/* waiting for their announcement */
+	struct MHD_Daemon *metrics;
+	json_t *status;				/* STATUS_GET; NULL: no module */
+	bool looked;				/* at the kernel's namespaces, at least once */
+	uint64_t started_ms;
+};
+
+#endif
