@@ -34,7 +34,6 @@ static void dc_fill_open(const struct vqp *vqp, const struct vqp_parent *parent,
 	pkt->src_qp = vqp->qp_num;
 	pkt->dst_qp = vqp->remote_qp;
 	pkt->dst_port = vqp->remote_port;
-	pkt->src_qkey = parent->dct.qkey;
 	pkt->src_lanes = parent->dct.lanes;
 	memcpy(pkt->src_qpn, parent->dct.qpn, sizeof(pkt->src_qpn));
 }
@@ -66,6 +65,7 @@ static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	if (parent) {
 		pkt->src_epoch = parent->dct.epoch;
 		pkt->dst_epoch = vqp->dct.epoch;
+		pkt->src_qkey = parent->dct.qkey;
 		if (pkt->flags & VQP_PKT_OPEN)
 			dc_fill_open(vqp, parent, pkt);
 		dest.ah = vqp->peer->ah;
@@ -474,11 +474,10 @@ static void dc_input_request(struct vqp_lane *lane, struct vqp_peer *peer, u32 q
 
 	peer->rx_packets++;
 	peer->epoch = pkt->src_epoch;
-	if (pkt->flags & VQP_PKT_OPEN)
-		peer->qkey = pkt->src_qkey;
+	peer->qkey = pkt->src_qkey;
 	sender.dest.ah = peer->ah;
 	sender.dest.qpn = qpn;
-	sender.dest.qkey = peer->qkey;
+	sender.dest.qkey = pkt->src_qkey;
 	spin_lock(&lane->rx_lock);
 	vqp_rxtab_input(&lane->tab, peer->gid, &sender, pkt, dc_now_us());
 	spin_unlock(&lane->rx_lock);

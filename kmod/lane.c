@@ -55,17 +55,23 @@ static int lane_post(struct vqp_lane *lane, struct vqp_lane_buf *buf,
 	return ret;
 }
 
+/* For requests: the last slots are for answers. */
+static bool lane_has_room(const struct vqp_lane *lane)
+{
+	lockdep_assert_held(&lane->tx_lock);
+	return lane->tx_head - lane->tx_tail < VQP_LANE_TX_SLOTS - VQP_LANE_TX_RESERVED;
+}
+
 int vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest *dest,
 		  const struct vqp_pkt *pkt, struct vqp_cursor *c, u32 bytes,
 		  struct vqp *waiter)
 {
-	u32 room = VQP_LANE_TX_SLOTS - (waiter ? VQP_LANE_TX_RESERVED : 0);
 	struct vqp_lane_buf *buf;
 	u32 header;
 	int ret = 0;
 
 	spin_lock_bh(&lane->tx_lock);
-	if (lane->tx_head - lane->tx_tail >= room) {
+	if (waiter ? !lane_has_room(lane) : lane->tx_head - lane->tx_tail == VQP_LANE_TX_SLOTS) {
 		if (waiter && list_empty(&waiter->lane_wait)) {
 			kref_get(&waiter->ref);
 			list_add_tail(&waiter->lane_wait, &lane->waiters);
@@ -98,17 +104,14 @@ void vqp_lane_unwait(struct vqp_lane *lane, struct vqp *vqp)
 		vqp_put(vqp);
 }
 
-/* Slots were freed: every flow that waited goes on, and waits again if it must. */
+/* Slots were freed: the flows that wait go on, in turn, for as long as there is room. */
 static void lane_kick(struct vqp_lane *lane)
 {
 	struct vqp *vqp;
-	LIST_HEAD(ready);
 
 	spin_lock_bh(&lane->tx_lock);
-	list_splice_init(&lane->waiters, &ready);
-	/* A flow that queues up again goes to the other list: this one gets shorter. */
-	while (!list_empty(&ready)) {
-		vqp = list_first_entry(&ready, struct vqp, lane_wait);
+	while (!list_empty(&lane->waiters) && lane_has_room(lane)) {
+		vqp = list_first_entry(&lane->waiters, struct vqp, lane_wait);
 		list_del_init(&vqp->lane_wait);
 		spin_unlock_bh(&lane->tx_lock);
 		vqp_dc_kick(vqp);
@@ -123,9 +126,14 @@ static void lane_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct vqp_lane *lane = cq->cq_context;
 	bool waiting;
 
-	/* A flush at the end of the lane's life: nothing is sent any more. */
-	if (unlikely(wc->status != IB_WC_SUCCESS && wc->status != IB_WC_GENERAL_ERR))
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		/* A flush ends the lane's life; anything else is a driver's fault, and the lane is lost. */
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			pr_err_ratelimited("vqp: a lane of %s failed: %s\n",
+					   dev_name(&lane->parent->dev->dev),
+					   ib_wc_status_msg(wc->status));
 		return;
+	}
 	spin_lock_bh(&lane->tx_lock);
 	lane->tx_tail += VQP_LANE_SIGNAL_EVERY;
 	waiting = !list_empty(&lane->waiters);

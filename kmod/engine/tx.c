@@ -431,6 +431,7 @@ static void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u64 now_us)
 	tx->progress_us = now_us;
 	tx->wait_us = now_us;
 	tx->pause_us = 0;
+	tx->pauses = 0;
 	tx->probe = false;
 	if (tx->rtt_sent_us && vqp_psn_before(tx->rtt_psn, psn))
 		vqp_tx_sample_rtt(tx, now_us);
@@ -512,9 +513,17 @@ static void vqp_tx_take_gap(struct vqp_tx *tx, u32 psn, u64 now_us)
 	vqp_tx_go_back(tx);
 }
 
+/*
+ * The pause doubles for as long as nothing gets through: those who wait for one
+ * receiver must leave it the time to work.
+ */
 static void vqp_tx_take_pause(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
-	tx->pause_us = now_us + min_t(u32, pkt->rnr_us, tx->cfg->rto_max_us);
+	const u32 first_us = min_t(u32, pkt->rnr_us, tx->cfg->rto_max_us);
+
+	tx->pause_us = now_us + ((u64)first_us << tx->pauses);
+	if (tx->pauses < VQP_TX_PAUSE_DOUBLINGS)
+		tx->pauses++;
 	tx->progress_us = now_us;
 	tx->probe = true;
 	vqp_tx_go_back(tx);

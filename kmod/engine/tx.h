@@ -30,6 +30,7 @@
 #include "wire.h"
 
 #define VQP_READ_CHUNKS		4	/* outstanding at most, per flow */
+#define VQP_TX_PAUSE_DOUBLINGS	6	/* of the pause that a target asks for */
 
 /* One work request of the initiator. The caller owns it before vqp_tx_post() and after complete(). */
 struct vqp_msg {
@@ -116,6 +117,7 @@ struct vqp_tx {
 	u32 fail;			/* its message's status, once all before it are finished; or 0 */
 	bool opened;			/* some answer arrived since (re)targeting: OPEN no longer needed */
 	bool touched;			/* the target may have a context */
+	u32 pauses;			/* in a row, at most VQP_TX_PAUSE_DOUBLINGS */
 	bool probe;			/* one packet alone until something is acknowledged */
 	bool stopped;			/* stale target: waiting for the caller */
 	bool dead;			/* aborted or closed */

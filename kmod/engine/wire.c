@@ -15,6 +15,7 @@ struct vqp_wire_base {
 	__be32 dst_epoch;
 	__be32 flow;
 	__be32 psn;
+	__be32 src_qkey;
 };
 
 struct vqp_wire_open {
@@ -24,7 +25,6 @@ struct vqp_wire_open {
 	u8 dst_gid[16];
 	__be32 src_qp;
 	__be32 dst_qp;
-	__be32 src_qkey;
 	__be16 dst_port;
 	u8 src_lanes;
 	u8 reserved;
@@ -75,8 +75,8 @@ union vqp_wire_op {
 	struct vqp_wire_nak nak;
 };
 
-static_assert(sizeof(struct vqp_wire_base) == 24);
-static_assert(sizeof(struct vqp_wire_open) == 88);
+static_assert(sizeof(struct vqp_wire_base) == 28);
+static_assert(sizeof(struct vqp_wire_open) == 84);
 static_assert(sizeof(struct vqp_wire_send) == 12);
 static_assert(sizeof(struct vqp_wire_write) == 16);
 static_assert(sizeof(struct vqp_wire_nak) == 12);
@@ -111,7 +111,6 @@ static int vqp_wire_parse_open(const void *buf, struct vqp_pkt *pkt)
 	pkt->src_qp = be32_to_cpu(open.src_qp);
 	pkt->dst_qp = be32_to_cpu(open.dst_qp);
 	pkt->dst_port = be16_to_cpu(open.dst_port);
-	pkt->src_qkey = be32_to_cpu(open.src_qkey);
 	pkt->src_lanes = open.src_lanes;
 	if (!open.src_lanes || open.src_lanes > VQP_WIRE_LANES_MAX || open.reserved)
 		return -EBADMSG;
@@ -222,6 +221,7 @@ int vqp_wire_parse(const void *buf, u32 bytes, struct vqp_pkt *pkt)
 	pkt->dst_epoch = be32_to_cpu(base.dst_epoch);
 	pkt->flow = be32_to_cpu(base.flow);
 	pkt->psn = be32_to_cpu(base.psn);
+	pkt->src_qkey = be32_to_cpu(base.src_qkey);
 	if ((pkt->flags & ~(u32)vqp_wire_ops[pkt->op].flags) ||
 	    (pkt->payload_bytes && !vqp_wire_ops[pkt->op].payload))
 		return -EBADMSG;
@@ -260,7 +260,6 @@ static void vqp_wire_build_open(void *buf, const struct vqp_pkt *pkt)
 	open.src_qp = cpu_to_be32(pkt->src_qp);
 	open.dst_qp = cpu_to_be32(pkt->dst_qp);
 	open.dst_port = cpu_to_be16(pkt->dst_port);
-	open.src_qkey = cpu_to_be32(pkt->src_qkey);
 	open.src_lanes = pkt->src_lanes;
 	for (i = 0; i < pkt->src_lanes && i < VQP_WIRE_LANES_MAX; i++)
 		open.src_qpn[i] = cpu_to_be32(pkt->src_qpn[i]);
@@ -318,6 +317,7 @@ u32 vqp_wire_build(void *buf, const struct vqp_pkt *pkt)
 	base.dst_epoch = cpu_to_be32(pkt->dst_epoch);
 	base.flow = cpu_to_be32(pkt->flow);
 	base.psn = cpu_to_be32(pkt->psn);
+	base.src_qkey = cpu_to_be32(pkt->src_qkey);
 	memcpy(at, &base, sizeof(base));
 	at += sizeof(base);
 	if (pkt->flags & VQP_PKT_OPEN) {

@@ -3,8 +3,8 @@
  * What travels between two nodes: one packet of software DC (DC's semantics
  * over UD). All fields are big-endian on the wire; struct vqp_pkt is a packet in CPU order.
  *
- *   base     24 bytes  every packet
- *   open     88 bytes  VQP_PKT_OPEN: all a target needs to take part; sent in
+ *   base     28 bytes  every packet
+ *   open     84 bytes  VQP_PKT_OPEN: all a target needs to take part; sent in
  *                      every packet until the flow's first acknowledgement
  *   op        0 to 24  by opcode
  *   payload            SEND, WRITE, READ_RESP
@@ -78,6 +78,7 @@ struct vqp_pkt {
 	u32 dst_epoch;			/* of the receiving node, as the sender knows it */
 	u32 flow;
 	u32 psn;
+	u32 src_qkey;			/* with which the receiver can answer, even if it knows nothing else */
 
 	/* open */
 	u32 tenant;
@@ -87,8 +88,7 @@ struct vqp_pkt {
 	u32 src_qp;			/* initiator's VQP number, in its namespace */
 	u32 dst_qp;			/* target VQP number, or 0: by dst_port */
 	u16 dst_port;
-	u32 src_qkey;			/* DCT metadata of the initiator's node: */
-	u32 src_lanes;
+	u32 src_lanes;			/* lanes of the initiator's node */
 	u32 src_qpn[VQP_WIRE_LANES_MAX];
 
 	/* op */
