@@ -97,7 +97,7 @@ static const struct file_operations cq_fops = {
 	.release = cq_file_release,
 };
 
-static struct vqp_cq *cq_alloc(struct vqp_ns *ns, u32 entries)
+static struct vqp_cq *cq_alloc(const struct vqp_context *ctx, u32 entries)
 {
 	struct vqp_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
 
@@ -114,8 +114,9 @@ static struct vqp_cq *cq_alloc(struct vqp_ns *ns, u32 entries)
 	cq->cqes = (void *)cq->ring + VQP_CQ_CQE_OFFSET;
 	cq->entries = entries;
 	cq->ring->entries = entries;
-	cq->ns = ns;
-	vqp_ns_get(ns);
+	cq->ctx = ctx;
+	cq->ns = ctx->ns;
+	vqp_ns_get(cq->ns);
 	vqp_count_made(VQP_OBJ_CQ);
 	return cq;
 }
@@ -129,7 +130,7 @@ int vqp_cq_create(struct vqp_context *ctx, struct vqp_create_cq *arg,
 
 	if (!arg->cqe || arg->cqe > VQP_MAX_CQE)
 		return -EINVAL;
-	cq = cq_alloc(ctx->ns, roundup_pow_of_two(arg->cqe));
+	cq = cq_alloc(ctx, roundup_pow_of_two(arg->cqe));
 	if (!cq)
 		return -ENOMEM;
 	fd = get_unused_fd_flags(O_CLOEXEC);
@@ -161,7 +162,7 @@ put_cq:
 	return ret;
 }
 
-struct vqp_cq *vqp_cq_get_fd(struct vqp_ns *ns, int fd)
+struct vqp_cq *vqp_cq_get_fd(const struct vqp_context *ctx, int fd)
 {
 	struct file *file = fget(fd);
 	struct vqp_cq *cq;
@@ -169,7 +170,7 @@ struct vqp_cq *vqp_cq_get_fd(struct vqp_ns *ns, int fd)
 	if (!file)
 		return ERR_PTR(-EBADF);
 	cq = file->private_data;
-	if (file->f_op != &cq_fops || cq->ns != ns)
+	if (file->f_op != &cq_fops || cq->ctx != ctx || cq->ns != ctx->ns)
 		cq = ERR_PTR(-EINVAL);
 	else
 		kref_get(&cq->ref);

@@ -20,14 +20,15 @@ struct vqp_cq {
 	struct vqp_cq_ring *ring;
 	struct vqp_cqe *cqes;		/* in the ring */
 	wait_queue_head_t wait;
-	struct vqp_ns *ns;
+	struct vqp_ns *ns;		/* referenced */
+	const struct vqp_context *ctx;	/* for comparison only */
 };
 
 int vqp_cq_create(struct vqp_context *ctx, struct vqp_create_cq *arg,
 		  void __user *uarg, size_t usize);
 
-/* The CQ behind fd, referenced, if it belongs to the namespace; ERR_PTR(-EBADF or -EINVAL). */
-struct vqp_cq *vqp_cq_get_fd(struct vqp_ns *ns, int fd);
+/* The CQ behind fd, referenced, if it was made from ctx; ERR_PTR(-EBADF or -EINVAL). */
+struct vqp_cq *vqp_cq_get_fd(const struct vqp_context *ctx, int fd);
 
 /* Process context only. */
 void vqp_cq_put(struct vqp_cq *cq);

@@ -215,8 +215,9 @@ void vqp_loop_run(struct vqp *vqp)
 	int ret = 0;
 
 	spin_lock_bh(&vqp->lock);
-	/* Whoever runs looks at the list again before it stops. */
-	if (vqp->loop_running || vqp->carrier != VQP_CARRIER_LOOP)
+	/* Whoever runs looks at the list again before it stops; one that is parked runs when it is unparked. */
+	if (vqp->loop_running || vqp->carrier != VQP_CARRIER_LOOP ||
+	    !list_empty_careful(&vqp->park_link))
 		goto unlock;
 	vqp->loop_running = true;
 	while (!ret && vqp->state == VQP_QP_CONNECTED) {

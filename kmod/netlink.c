@@ -237,8 +237,13 @@ struct nl_dump {
 
 static void *nl_dump_put(struct nl_dump *d, u8 cmd)
 {
-	return genlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
-			   &nl_family, NLM_F_MULTI, cmd);
+	void *hdr = genlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
+				&nl_family, NLM_F_MULTI, cmd);
+
+	/* Told apart from a walk whose table changed half-way: the reader starts again. */
+	if (hdr)
+		genl_dump_check_consistent(d->cb, hdr);
+	return hdr;
 }
 
 /* End the message of one item; non-zero when it did not fit. */
@@ -278,7 +283,7 @@ static int nl_ns_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nl_dump d = { skb, cb };
 
-	cb->args[0] = vqp_ns_walk(cb->args[0], nl_dump_one_ns, &d);
+	cb->args[0] = vqp_ns_walk(cb->args[0], &cb->seq, nl_dump_one_ns, &d);
 	return skb->len;
 }
 
@@ -330,7 +335,7 @@ static int nl_vqp_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nl_dump d = { skb, cb };
 
-	cb->args[0] = vqp_ns_walk(cb->args[0], nl_dump_ns_vqps, &d);
+	cb->args[0] = vqp_ns_walk(cb->args[0], &cb->seq, nl_dump_ns_vqps, &d);
 	return skb->len;
 }
 

@@ -22,6 +22,7 @@ static unsigned int vqp_net_id __read_mostly;
 static DEFINE_MUTEX(ns_mutex);
 static DEFINE_HASHTABLE(ns_table, 10);
 static struct vqp_ns *ns_host;
+static u32 ns_generation = 1;	/* changes with the table */
 
 static u32 ns_hash(u32 tenant, const u8 *gid)
 {
@@ -68,7 +69,7 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	strscpy(ns->name, name, sizeof(ns->name));
 	ns->netns_ino = ino;
 	xa_init_flags(&ns->vqps, XA_FLAGS_ALLOC1);
-	xa_init(&ns->ports);
+	xa_init_flags(&ns->ports, XA_FLAGS_ALLOC);
 	xa_init_flags(&ns->keys, XA_FLAGS_ALLOC1);
 	mutex_init(&ns->lock);
 	INIT_LIST_HEAD(&ns->contexts);
@@ -173,6 +174,7 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name)
 	}
 	ns->vnet = vnet;
 	vnet->ns = ns;
+	ns_generation++;
 	hash_add_rcu(ns_table, &ns->node, ns_hash(tenant, gid));
 	/* What this node remembers of the address elsewhere is old now. */
 	vqp_meta_forget(tenant, gid);
@@ -188,6 +190,7 @@ static int ns_del_locked(struct vqp_net *vnet)
 	if (!ns)
 		return -ENOENT;
 	vnet->ns = NULL;
+	ns_generation++;
 	ns_kill(ns);
 	return 0;
 }
@@ -231,12 +234,13 @@ void vqp_ns_set_host_gid(const u8 *gid)
 	mutex_unlock(&ns_mutex);
 }
 
-int vqp_ns_walk(int skip, int (*fn)(struct vqp_ns *ns, void *arg), void *arg)
+int vqp_ns_walk(int skip, u32 *generation, int (*fn)(struct vqp_ns *ns, void *arg), void *arg)
 {
 	struct vqp_ns *ns;
 	int bkt, i = 0;
 
 	mutex_lock(&ns_mutex);
+	*generation = ns_generation;
 	hash_for_each(ns_table, bkt, ns, node) {
 		if (i++ < skip)
 			continue;

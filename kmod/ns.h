@@ -65,7 +65,11 @@ int vqp_ns_del(u32 tenant, const u8 *gid);
 /* The parent came (its address) or went (NULL). Process context. */
 void vqp_ns_set_host_gid(const u8 *gid);
 
-/* Call fn for each namespace from the `skip`th on until it returns non-zero; returns how many were done. Process context. */
-int vqp_ns_walk(int skip, int (*fn)(struct vqp_ns *ns, void *arg), void *arg);
+/*
+ * Call fn for each namespace from the `skip`th on until it returns non-zero;
+ * returns how many were done. Parts of a walk fit together while generation
+ * (not 0) is the same. Process context.
+ */
+int vqp_ns_walk(int skip, u32 *generation, int (*fn)(struct vqp_ns *ns, void *arg), void *arg);
 
 #endif

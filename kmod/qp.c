@@ -204,10 +204,10 @@ int vqp_create(struct vqp_context *ctx, struct vqp_create_qp *arg)
 	ret = vqp_check_create(arg);
 	if (ret)
 		return ret;
-	send_cq = vqp_cq_get_fd(ctx->ns, arg->send_cq_fd);
+	send_cq = vqp_cq_get_fd(ctx, arg->send_cq_fd);
 	if (IS_ERR(send_cq))
 		return PTR_ERR(send_cq);
-	recv_cq = vqp_cq_get_fd(ctx->ns, arg->recv_cq_fd);
+	recv_cq = vqp_cq_get_fd(ctx, arg->recv_cq_fd);
 	if (IS_ERR(recv_cq)) {
 		ret = PTR_ERR(recv_cq);
 		goto put_send_cq;
