@@ -22,6 +22,7 @@ static void vqp_rx_fill(const struct vqp_rx_call *call, struct vqp_pkt *answer, 
 	answer->dst_epoch = call->pkt->src_epoch;
 	answer->flow = call->pkt->flow;
 	answer->psn = call->pkt->psn;
+	answer->turn = call->pkt->turn;
 }
 
 static void vqp_rx_ack(const struct vqp_rx_call *call, struct vqp_rx *rx)
@@ -303,19 +304,16 @@ static u8 vqp_rx_carry_out(struct vqp_rxtab *tab, struct vqp_rx *rx, const struc
 
 /* ---- Sequence --------------------------------------------------------- */
 
-/*
- * One NAK per gap, and another each time the initiator went back and its first
- * packet was lost again: then PSNs start over below the latest one seen.
- */
+/* One NAK per gap, and another when the initiator went back and its first packet was lost again. */
 static void vqp_rx_early(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
-	const u32 psn = call->pkt->psn;
-	const bool told = rx->gap && vqp_psn_before(rx->gap_psn, psn);
+	const u16 turn = call->pkt->turn;
 
+	if (rx->gap && (s16)(turn - rx->gap_turn) <= 0)
+		return;
 	rx->gap = true;
-	rx->gap_psn = psn;
-	if (!told)
-		vqp_rx_nak(call, rx, rx->psn, VQP_NAK_SEQ);
+	rx->gap_turn = turn;
+	vqp_rx_nak(call, rx, rx->psn, VQP_NAK_SEQ);
 }
 
 static void vqp_rx_duplicate(const struct vqp_rx_call *call, struct vqp_rx *rx)
@@ -342,7 +340,7 @@ static void vqp_rx_next(const struct vqp_rx_call *call, struct vqp_rx *rx)
 	if (nak == VQP_NAK_RNR) {
 		/* What follows it comes too early, and was told so. */
 		rx->gap = true;
-		rx->gap_psn = pkt->psn;
+		rx->gap_turn = pkt->turn;
 		vqp_rx_nak(call, rx, rx->psn, nak);
 		return;
 	}

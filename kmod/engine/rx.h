@@ -74,7 +74,7 @@ struct vqp_rx {
 	u8  nak;			/* FAILED: the NAK to repeat */
 	u8  msg_op;			/* SEND, WRITE in progress, or 0 */
 	bool gap;			/* a NAK was sent for `psn` */
-	u32 gap_psn;			/* with `gap`: latest packet that came too early */
+	u16 gap_turn;			/* with `gap`: turn of the packet that was answered so */
 	bool receiving;			/* recv_begin() succeeded, recv_end() is due */
 	u32 psn;			/* next expected */
 	u32 unacked;			/* packets taken since the last ACK */

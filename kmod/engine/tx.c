@@ -172,21 +172,25 @@ static void vqp_tx_set_rto(struct vqp_tx *tx)
 	tx->rto_us = min_t(u32, max_t(u32, rto, tx->cfg->rto_min_us), tx->cfg->rto_max_us);
 }
 
-/* RFC 6298. Samples are of packets sent once only (Karn). */
-static void vqp_tx_sample_rtt(struct vqp_tx *tx, u64 now_us)
+/* RFC 6298, but for Karn's rule: PSN and turn name one transmission. */
+static void vqp_tx_sample_rtt(struct vqp_tx *tx, const struct vqp_pkt *answer, u64 now_us)
 {
-	const u32 rtt = min_t(u64, now_us - tx->rtt_sent_us, tx->cfg->rto_max_us);
-	u32 error;
+	u32 rtt, error;
 
-	tx->rtt_sent_us = 0;
-	if (!tx->srtt_us) {
-		tx->srtt_us = max_t(u32, rtt, 1);
-		tx->rttvar_us = rtt / 2;
+	if (!tx->rtt_sent_us || answer->psn != tx->rtt_psn || answer->turn != tx->rtt_turn)
 		return;
+	rtt = min_t(u64, now_us - tx->rtt_sent_us, tx->cfg->rto_max_us);
+	tx->rtt_sent_us = 0;
+	if (tx->srtt_us) {
+		error = rtt > tx->srtt_us ? rtt - tx->srtt_us : tx->srtt_us - rtt;
+		tx->rttvar_us = tx->rttvar_us - tx->rttvar_us / 4 + error / 4;
+		tx->srtt_us = tx->srtt_us - tx->srtt_us / 8 + rtt / 8;
+	} else {
+		tx->rttvar_us = rtt / 2;
+		tx->srtt_us = rtt;
 	}
-	error = rtt > tx->srtt_us ? rtt - tx->srtt_us : tx->srtt_us - rtt;
-	tx->rttvar_us = tx->rttvar_us - tx->rttvar_us / 4 + error / 4;
-	tx->srtt_us = max_t(u32, tx->srtt_us - tx->srtt_us / 8 + rtt / 8, 1);
+	tx->srtt_us = max_t(u32, tx->srtt_us, 1);
+	vqp_tx_set_rto(tx);
 }
 
 /* ---- Sending ---------------------------------------------------------- */
@@ -208,15 +212,13 @@ static void vqp_tx_seek(struct vqp_tx *tx)
 static void vqp_tx_go_back(struct vqp_tx *tx)
 {
 	tx->psn_send = tx->psn_acked;
-	tx->rtt_sent_us = 0;
+	tx->back_turn = ++tx->turn;
 	vqp_tx_seek(tx);
 }
 
 static bool vqp_tx_sendable(struct vqp_tx *tx)
 {
-	const u32 window = tx->probe ? 1 : tx->cfg->window_packets;
-
-	if (!tx->next || tx->psn_send - tx->psn_acked >= window)
+	if (!tx->next || tx->psn_send - tx->psn_acked >= tx->window)
 		return false;
 	if (tx->fail && !vqp_psn_before(tx->psn_send, tx->fail_psn))
 		return false;
@@ -229,6 +231,7 @@ static int vqp_tx_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *m
 	int err;
 
 	pkt->flow = tx->flow;
+	pkt->turn = tx->turn;
 	pkt->payload_bytes = bytes;
 	if (!tx->opened && pkt->op != VQP_OP_CLOSE) {
 		pkt->flags |= VQP_PKT_OPEN;
@@ -289,13 +292,13 @@ static int vqp_tx_send_read(struct vqp_tx *tx, struct vqp_tx_read *read, u64 now
 	pkt.offset = first * tx->cfg->payload_bytes;
 	pkt.addr = read->msg->remote_addr + read->offset + pkt.offset;
 	pkt.msg_bytes = min_t(u32, (last + 1) * tx->cfg->payload_bytes, read->bytes) - pkt.offset;
+	tx->turn++;
 	err = vqp_tx_xmit(tx, &pkt, read->msg, 0, 0);
 	if (err)
 		return err;
 	read->again = false;
 	read->last = last;
-	read->request = ++tx->requests;
-	read->asked_us = now_us;
+	read->turn = tx->turn;
 	read->wait_us = now_us;
 	return 0;
 }
@@ -359,11 +362,12 @@ static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
 		tx->progress_us = now_us;
 	if (psn == tx->psn_acked)
 		tx->wait_us = now_us;
-	if (!fresh) {
+	if (!fresh)
 		tx->packets_resent++;
-	} else if (ask && !tx->rtt_sent_us) {
+	if (ask && !tx->rtt_sent_us) {
 		tx->rtt_sent_us = now_us;
 		tx->rtt_psn = psn;
+		tx->rtt_turn = tx->turn;
 	}
 	return 0;
 }
@@ -411,7 +415,6 @@ static void vqp_tx_restart(struct vqp_tx *tx)
 	u32 i;
 
 	tx->opened = false;
-	tx->probe = false;
 	vqp_tx_go_back(tx);
 	/* The target cannot go on in the middle of a message. A READ has no middle. */
 	if (tx->next && tx->next->assigned && tx->next->op != VQP_OP_READ) {
@@ -452,12 +455,8 @@ static void vqp_tx_take_ack(struct vqp_tx *tx, u32 psn, u64 now_us)
 	vqp_tx_advance(tx, psn, now_us);
 }
 
-/*
- * The last packet of a response came: what is missing of it and of responses
- * requested before is lost, unless it was asked for so lately that it cannot
- * be here yet.
- */
-static void vqp_tx_read_lost(struct vqp_tx *tx, const struct vqp_tx_read *ended, u64 now_us)
+/* The last packet of a response came: what is missing of it and of responses requested before is lost. */
+static void vqp_tx_read_lost(struct vqp_tx *tx, const struct vqp_tx_read *ended)
 {
 	u32 i;
 
@@ -465,8 +464,7 @@ static void vqp_tx_read_lost(struct vqp_tx *tx, const struct vqp_tx_read *ended,
 		struct vqp_tx_read *read = &tx->reads[i];
 
 		if (vqp_tx_read_late(tx, read) && read->missing &&
-		    !vqp_psn_before(ended->request, read->request) &&
-		    now_us - read->asked_us >= tx->srtt_us / 2)
+		    (s16)(ended->turn - read->turn) >= 0)
 			read->again = true;
 	}
 }
@@ -494,22 +492,19 @@ static void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 n
 		read->missing &= ~(1U << index);
 		read->wait_us = now_us;
 		tx->progress_us = now_us;
-		vqp_tx_set_rto(tx);
 	}
-	if (index == read->last)
-		vqp_tx_read_lost(tx, read, now_us);
+	if (index == read->last && pkt->turn == read->turn)
+		vqp_tx_read_lost(tx, read);
 	if (!read->missing)
 		read->msg = NULL;
 }
 
-/* A NAK_SEQ that comes sooner after the last than an answer can is about packets sent before it. */
-static void vqp_tx_take_gap(struct vqp_tx *tx, u32 psn, u64 now_us)
+/* A gap among packets sent before going back is filled already. */
+static void vqp_tx_take_gap(struct vqp_tx *tx, const struct vqp_pkt *pkt)
 {
-	if (tx->pause_us || (tx->back_psn == psn && now_us - tx->back_us < tx->srtt_us / 2))
+	if (tx->pause_us || (s16)(pkt->turn - tx->back_turn) < 0)
 		return;
-	tx->back_psn = psn;
-	tx->back_us = now_us;
-	tx->probe = false;
+	tx->window = max_t(u32, tx->window / 2, 1);
 	vqp_tx_go_back(tx);
 }
 
@@ -525,7 +520,7 @@ static void vqp_tx_take_pause(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 
 	if (tx->pauses < VQP_TX_PAUSE_DOUBLINGS)
 		tx->pauses++;
 	tx->progress_us = now_us;
-	tx->probe = true;
+	tx->window = 1;
 	vqp_tx_go_back(tx);
 }
 
@@ -543,7 +538,7 @@ static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u6
 	switch (pkt->nak) {
 	case VQP_NAK_SEQ:
 		if (current)
-			vqp_tx_take_gap(tx, pkt->ack_psn, now_us);
+			vqp_tx_take_gap(tx, pkt);
 		break;
 	case VQP_NAK_RNR:
 		if (current)
@@ -609,6 +604,7 @@ void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 	default:
 		return;
 	}
+	vqp_tx_sample_rtt(tx, pkt, now_us);
 	vqp_tx_reap(tx);
 	vqp_tx_run(tx, now_us);
 }
@@ -626,6 +622,7 @@ void vqp_tx_init(struct vqp_tx *tx, const struct vqp_tx_ops *ops,
 	tx->psn_next = first_psn;
 	tx->psn_send = first_psn;
 	tx->psn_acked = first_psn;
+	tx->window = cfg->window_packets;
 	vqp_tx_set_rto(tx);
 }
 
@@ -675,7 +672,7 @@ void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 		}
 		if (vqp_tx_waiting(tx) && now_us - tx->wait_us >= tx->rto_us) {
 			tx->wait_us = now_us;
-			tx->probe = true;
+			tx->window = 1;
 			vqp_tx_go_back(tx);
 			due = true;
 		}
@@ -692,8 +689,10 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
 	vqp_tx_restart(tx);
 	tx->stopped = false;
 	tx->pause_us = 0;
+	tx->window = tx->cfg->window_packets;
 	tx->srtt_us = 0;
 	tx->rttvar_us = 0;
+	tx->rtt_sent_us = 0;
 	vqp_tx_set_rto(tx);
 	tx->progress_us = now_us;
 	tx->wait_us = now_us;

@@ -12,10 +12,14 @@
  * given out when a packet is first sent, and compared modulo 2^32.
  *
  * Reliability: the target takes packets in order only, and answers a gap with
- * NAK_SEQ: the flow goes back to it. After a timeout, RNR or BUSY one packet
- * goes ahead alone until it is answered. READ chunks are idempotent: what is
+ * NAK_SEQ: the flow goes back to it. READ chunks are idempotent: what is
  * missing of a response is requested again, from the first to the last missing
  * packet, as soon as the end of that response or of a later one arrives.
+ * Each time the flow goes back, and each READ request, is a new turn; answers
+ * repeat the turn, so that an answer to an earlier one is never taken for news,
+ * and round trips are measured however often a packet is sent.
+ * The window halves with a gap, is one packet after a timeout, RNR or BUSY, and
+ * grows by what is acknowledged.
  * After giveup_us without progress every message fails with RETRY_EXC_ERR;
  * RNR and BUSY count as progress. What the target refuses fails once all
  * messages before it are finished.
@@ -74,7 +78,7 @@ struct vqp_tx_ops {
 
 struct vqp_tx_cfg {
 	u32 payload_bytes;		/* per packet */
-	u32 window_packets;		/* SEND/WRITE packets in flight */
+	u32 window_packets;		/* PSNs in flight at most */
 	u32 rto_min_us, rto_max_us;	/* retransmission timeout, doubling; the first is rto_min_us */
 	u32 giveup_us;			/* without any progress */
 };
@@ -87,8 +91,7 @@ struct vqp_tx_read {
 	u32 bytes;
 	u32 missing;			/* bit i: packet i of the chunk has not arrived */
 	u32 last;			/* last packet of the latest request */
-	u32 request;			/* number of the latest request, of all of the flow */
-	u64 asked_us;			/* time of the latest request */
+	u16 turn;			/* of the latest request */
 	u64 wait_us;			/* the retransmission timeout runs from here */
 	bool again;			/* to be requested again */
 };
@@ -103,22 +106,22 @@ struct vqp_tx {
 	u32 psn_acked;			/* the target has executed all before it */
 	struct vqp_msg *next;		/* message that psn_send belongs to, or the first without PSNs; NULL: nothing to send */
 	struct vqp_tx_read reads[VQP_READ_CHUNKS];
-	u32 requests;			/* READ requests sent */
+	u32 window;			/* packets in flight, at present */
+	u16 turn;
+	u16 back_turn;			/* the first turn since going back */
 	u64 progress_us;		/* last time anything advanced, or became outstanding */
 	u64 wait_us;			/* the retransmission timeout of psn_acked runs from here */
 	u64 pause_us;			/* RNR, BUSY: send nothing before; or 0 */
 	u64 deadline_us;		/* armed, or 0 */
-	u64 rtt_sent_us;		/* send time of rtt_psn, or 0 */
+	u64 rtt_sent_us;		/* send time of rtt_psn in rtt_turn, or 0 */
 	u32 rtt_psn;
+	u16 rtt_turn;
 	u32 srtt_us, rttvar_us, rto_us;
-	u64 back_us;			/* last time NAK_SEQ made us go back, */
-	u32 back_psn;			/* and where to */
 	u32 fail_psn;			/* with `fail`: the packet that cannot be carried out */
 	u32 fail;			/* its message's status, once all before it are finished; or 0 */
 	bool opened;			/* some answer arrived since (re)targeting: OPEN no longer needed */
 	bool touched;			/* the target may have a context */
 	u32 pauses;			/* in a row, at most VQP_TX_PAUSE_DOUBLINGS */
-	bool probe;			/* one packet alone until something is acknowledged */
 	bool stopped;			/* stale target: waiting for the caller */
 	bool dead;			/* aborted or closed */
 	u64 packets_sent, packets_resent;

@@ -10,7 +10,7 @@ struct vqp_wire_base {
 	u8 op;
 	__be16 flags;
 	__be16 payload_bytes;
-	__be16 reserved;
+	__be16 turn;
 	__be32 src_epoch;
 	__be32 dst_epoch;
 	__be32 flow;
@@ -212,7 +212,7 @@ int vqp_wire_parse(const void *buf, u32 bytes, struct vqp_pkt *pkt)
 	if (bytes < sizeof(base))
 		return -EBADMSG;
 	memcpy(&base, at, sizeof(base));
-	if (base.version != VQP_WIRE_VERSION || !base.op || base.op > VQP_OP_MAX || base.reserved)
+	if (base.version != VQP_WIRE_VERSION || !base.op || base.op > VQP_OP_MAX)
 		return -EBADMSG;
 	pkt->op = base.op;
 	pkt->flags = be16_to_cpu(base.flags);
@@ -221,6 +221,7 @@ int vqp_wire_parse(const void *buf, u32 bytes, struct vqp_pkt *pkt)
 	pkt->dst_epoch = be32_to_cpu(base.dst_epoch);
 	pkt->flow = be32_to_cpu(base.flow);
 	pkt->psn = be32_to_cpu(base.psn);
+	pkt->turn = be16_to_cpu(base.turn);
 	pkt->src_qkey = be32_to_cpu(base.src_qkey);
 	if ((pkt->flags & ~(u32)vqp_wire_ops[pkt->op].flags) ||
 	    (pkt->payload_bytes && !vqp_wire_ops[pkt->op].payload))
@@ -317,6 +318,7 @@ u32 vqp_wire_build(void *buf, const struct vqp_pkt *pkt)
 	base.dst_epoch = cpu_to_be32(pkt->dst_epoch);
 	base.flow = cpu_to_be32(pkt->flow);
 	base.psn = cpu_to_be32(pkt->psn);
+	base.turn = cpu_to_be16(pkt->turn);
 	base.src_qkey = cpu_to_be32(pkt->src_qkey);
 	memcpy(at, &base, sizeof(base));
 	at += sizeof(base);

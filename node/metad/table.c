@@ -58,16 +58,59 @@ static struct vqp_table_entry **find(struct vqp_table *table, uint32_t tenant, c
 	return link;
 }
 
+static void erase(struct vqp_table *table, uint32_t index, const struct vqp_table_entry *entry)
+{
+	struct vqp_bucket bucket = table->buckets[index];
+
+	vqp_bucket_clear(&bucket, entry->tenant, entry->gid);
+	publish(table, index, &bucket);
+}
+
 static void drop(struct vqp_table *table, struct vqp_table_entry **link)
 {
 	struct vqp_table_entry *entry = *link;
-	struct vqp_bucket bucket = table->buckets[entry->bucket];
 
-	vqp_bucket_clear(&bucket, entry->tenant, entry->gid);
-	publish(table, entry->bucket, &bucket);
+	erase(table, entry->bucket, entry);
 	*link = entry->next;
 	free(entry);
 	table->count--;
+}
+
+/*
+ * Make room in `bucket` by moving an entry that has it as its first candidate to
+ * its second. Never the other way round, and the copy comes before the removal:
+ * a node that reads first candidate, then second, finds the entry at any moment.
+ */
+static bool make_room(struct vqp_table *table, uint32_t bucket)
+{
+	for (struct vqp_table_entry *entry = table->chains[bucket]; entry; entry = entry->next) {
+		uint32_t index[2];
+
+		vqp_bucket_index(entry->tenant, entry->gid, table->nbuckets, index);
+		if (entry->bucket != bucket || index[1] == bucket ||
+		    store(table, index[1], entry->tenant, entry->gid, &entry->dct))
+			continue;
+		erase(table, bucket, entry);
+		entry->bucket = index[1];
+		return true;
+	}
+	return false;
+}
+
+static int place(struct vqp_table *table, const uint32_t index[2], struct vqp_table_entry *entry)
+{
+	int ret = -ENOSPC;
+
+	for (int i = 0; i < 2 && ret == -ENOSPC; i++) {
+		entry->bucket = index[i];
+		ret = store(table, index[i], entry->tenant, entry->gid, &entry->dct);
+	}
+	for (int i = 0; i < 2 && ret == -ENOSPC; i++) {
+		entry->bucket = index[i];
+		if (make_room(table, index[i]))
+			ret = store(table, index[i], entry->tenant, entry->gid, &entry->dct);
+	}
+	return ret;
 }
 
 static int insert(struct vqp_table *table, struct vqp_table_entry **link, const uint32_t index[2],
@@ -79,12 +122,7 @@ static int insert(struct vqp_table *table, struct vqp_table_entry **link, const 
 	if (!entry)
 		return -ENOMEM;
 	*entry = *wanted;
-	entry->bucket = index[0];
-	ret = store(table, index[0], entry->tenant, entry->gid, &entry->dct);
-	if (ret == -ENOSPC && index[1] != index[0]) {
-		entry->bucket = index[1];
-		ret = store(table, index[1], entry->tenant, entry->gid, &entry->dct);
-	}
+	ret = place(table, index, entry);
 	if (ret) {
 		free(entry);
 		return ret;

@@ -35,7 +35,8 @@ void vqp_table_exit(struct vqp_table *table);
  * Insert, replace or renew until now + lease. The first candidate bucket is
  * preferred: it costs readers one READ. An entry of another node is taken over
  * only if `takeover`: its owner merely renewing it is not to win it back.
- * -EADDRINUSE: another node's; -ENOSPC: both buckets are full; -ENOMEM.
+ * -EADDRINUSE: another node's; -ENOSPC: both buckets are full, and
+ * nothing in them can move; -ENOMEM.
  */
 int vqp_table_announce(struct vqp_table *table, uint32_t tenant, const uint8_t gid[16],
 		       const struct vqp_dct *dct, bool takeover, uint64_t lease_ms, uint64_t now_ms);

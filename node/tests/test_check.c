@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "unit.h"
+
+#include <string.h>
+
+#include "../vqpd/request.h"
+
+#define GOOD "{\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":\"/proc/1/ns/net\",\"tenant\":1,\"address\":\"10.1.0.2\"}"
+
+static void a_good_add_is_taken_apart(void **state)
+{
+	json_t *object = unit_json(GOOD);
+	struct vqp_request request;
+
+	(void)state;
+	assert_null(vqp_request_check_add(object, &request));
+	assert_string_equal(request.name, "c1/eth0");
+	assert_string_equal(request.netns, "/proc/1/ns/net");
+	assert_int_equal(request.tenant, 1);
+	assert_int_equal(request.gid[15], 2);
+	json_decref(object);
+}
+
+/* GOOD with one member replaced (or removed, by NULL) is refused with `name`. */
+static void assert_refused(const char *member, const char *value, const char *name)
+{
+	json_t *object = unit_json(GOOD), *refusal;
+	struct vqp_request request;
+
+	if (value)
+		json_object_set_new(object, member, json_loads(value, JSON_DECODE_ANY, NULL));
+	else
+		json_object_del(object, member);
+	refusal = vqp_request_check_add(object, &request);
+	assert_non_null(refusal);
+	unit_assert_string(refusal, "errno", name);
+	json_decref(refusal);
+	json_decref(object);
+}
+
+static void an_id_is_one_word(void **state)
+{
+	(void)state;
+	assert_refused("id", NULL, "EINVAL");
+	assert_refused("id", "\"\"", "EINVAL");
+	assert_refused("id", "1", "EINVAL");
+	assert_refused("id", "\"a/b\"", "EINVAL");
+	assert_refused("id", "\"a b\"", "EINVAL");
+	assert_refused("id", "\"a\\n\"", "EINVAL");
+	assert_refused("id", "\"\\u00e4\"", "EINVAL");
+}
+
+static void an_ifname_is_what_the_kernel_takes(void **state)
+{
+	(void)state;
+	assert_refused("ifname", NULL, "EINVAL");
+	assert_refused("ifname", "\"\"", "EINVAL");
+	assert_refused("ifname", "\".\"", "EINVAL");
+	assert_refused("ifname", "\"..\"", "EINVAL");
+	assert_refused("ifname", "\"a:b\"", "EINVAL");
+	assert_refused("ifname", "\"a b\"", "EINVAL");
+	assert_refused("ifname", "\"a234567890123456\"", "EINVAL");
+}
+
+static void a_tenant_is_a_positive_number(void **state)
+{
+	(void)state;
+	assert_refused("tenant", NULL, "EINVAL");
+	assert_refused("tenant", "0", "EINVAL");
+	assert_refused("tenant", "-1", "EINVAL");
+	assert_refused("tenant", "4294967296", "EINVAL");
+	assert_refused("tenant", "\"1\"", "EINVAL");
+	assert_refused("tenant", "1.5", "EINVAL");
+}
+
+static void an_address_is_one_containers(void **state)
+{
+	(void)state;
+	assert_refused("address", NULL, "EINVAL");
+	assert_refused("address", "\"10.1.0.2/24\"", "EINVAL");
+	assert_refused("address", "\"name\"", "EINVAL");
+	assert_refused("address", "\"0.0.0.0\"", "EINVAL");
+	assert_refused("address", "\"127.0.0.1\"", "EINVAL");
+	assert_refused("address", "\"ff02::1\"", "EINVAL");
+}
+
+static void a_netns_is_an_absolute_path(void **state)
+{
+	(void)state;
+	assert_refused("netns", NULL, "EINVAL");
+	assert_refused("netns", "\"\"", "EINVAL");
+	assert_refused("netns", "\"blue\"", "EINVAL");
+	assert_refused("netns", "3", "EINVAL");
+}
+
+static void a_name_fits_the_kernels(void **state)
+{
+	struct vqp_request request;
+	char id[VQP_NAME_MAX];
+	json_t *object = unit_json(GOOD);
+
+	(void)state;
+	/* the longest: id, "/", "eth0" and the NUL */
+	memset(id, 'x', sizeof(id));
+	id[VQP_NAME_MAX - 6] = '\0';
+	json_object_set_new(object, "id", json_string(id));
+	assert_null(vqp_request_check_add(object, &request));
+	assert_int_equal(strlen(request.name), VQP_NAME_MAX - 1);
+	json_decref(object);
+
+	assert_refused("id", "\"1234567890123456789012345678901234567890123456789012345678901234567890"
+		       "12345678901234567890123456789012345678901234567890123\"", "ENAMETOOLONG");
+}
+
+static void a_del_may_name_no_netns(void **state)
+{
+	json_t *object = unit_json("{\"id\":\"c1\",\"ifname\":\"eth0\"}"), *refusal;
+	struct vqp_request request;
+
+	(void)state;
+	assert_null(vqp_request_check_del(object, &request));
+	assert_null(request.netns);
+	json_object_set_new(object, "netns", json_null());
+	assert_null(vqp_request_check_del(object, &request));
+	assert_null(request.netns);
+	json_object_set_new(object, "netns", json_integer(1));
+	refusal = vqp_request_check_del(object, &request);
+	assert_non_null(refusal);
+	json_decref(refusal);
+	json_decref(object);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_good_add_is_taken_apart),
+		cmocka_unit_test(an_id_is_one_word),
+		cmocka_unit_test(an_ifname_is_what_the_kernel_takes),
+		cmocka_unit_test(a_tenant_is_a_positive_number),
+		cmocka_unit_test(an_address_is_one_containers),
+		cmocka_unit_test(a_netns_is_an_absolute_path),
+		cmocka_unit_test(a_name_fits_the_kernels),
+		cmocka_unit_test(a_del_may_name_no_netns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../client.h"
+
+/* A vqpd that hears one line, says `says` and hangs up. */
+struct fixture {
+	pthread_t thread;
+	int fd;
+	char directory[64], path[80], heard[256];
+	const char *says;
+};
+
+static void *answer(void *data)
+{
+	struct fixture *f = data;
+	int fd = accept(f->fd, NULL, NULL);
+
+	if (read(fd, f->heard, sizeof(f->heard) - 1) > 0 && f->says)
+		if (write(fd, f->says, strlen(f->says)) < 0)
+			perror("write");
+	close(fd);
+	return NULL;
+}
+
+static int call(struct fixture *f, const char *says, json_t **reply, char **error)
+{
+	json_t *request = json_pack("{s:s}", "op", "status");
+	int ret;
+
+	f->says = says;
+	assert_int_equal(pthread_create(&f->thread, NULL, answer, f), 0);
+	ret = vqpd_call(f->path, request, reply, error);
+	pthread_join(f->thread, NULL);
+	json_decref(request);
+	return ret;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	strcpy(f->directory, "/tmp/vqp-test-XXXXXX");
+	assert_non_null(mkdtemp(f->directory));
+	snprintf(f->path, sizeof(f->path), "%s/sock", f->directory);
+	strcpy(addr.sun_path, f->path);
+	f->fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(bind(f->fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(listen(f->fd, 1), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	close(f->fd);
+	unlink(f->path);
+	rmdir(f->directory);
+	free(f);
+	return 0;
+}
+
+static void success_gives_the_reply(void **state)
+{
+	struct fixture *f = *state;
+	json_t *reply;
+	char *error;
+
+	assert_int_equal(call(f, "{\"ok\":true,\"n\":7}\n", &reply, &error), 0);
+	assert_string_equal(f->heard, "{\"op\":\"status\"}\n");
+	assert_int_equal(json_integer_value(json_object_get(reply, "n")), 7);
+	assert_null(error);
+	json_decref(reply);
+}
+
+static void assert_failure(struct fixture *f, const char *says, int err, const char *part)
+{
+	json_t *reply;
+	char *error;
+
+	assert_int_equal(call(f, says, &reply, &error), -err);
+	assert_null(reply);
+	assert_non_null(strstr(error, part));
+	free(error);
+}
+
+static void refusals_keep_errno_and_text(void **state)
+{
+	assert_failure(*state, "{\"ok\":false,\"errno\":\"EEXIST\",\"error\":\"do this\"}\n", EEXIST, "do this");
+}
+
+static void a_refusal_may_say_little(void **state)
+{
+	assert_failure(*state, "{\"ok\":false}\n", EPROTO, "without a reason");
+}
+
+static void nonsense_is_noticed(void **state)
+{
+	assert_failure(*state, "nonsense\n", EPROTO, "makes no sense");
+}
+
+static void a_hangup_is_noticed(void **state)
+{
+	assert_failure(*state, "{\"ok\":tr", EPROTO, "without an answer");
+}
+
+static void nobody_there_says_how_to_start_it(void **state)
+{
+	json_t *request = json_object(), *reply;
+	struct fixture *f = *state;
+	char *error;
+
+	assert_int_equal(vqpd_call("/nonexistent/sock", request, &reply, &error), -ENOENT);
+	assert_non_null(strstr(error, "systemctl start vqpd"));
+	free(error);
+	close(f->fd);
+	f->fd = -1;
+	assert_int_equal(vqpd_call(f->path, request, &reply, &error), -ECONNREFUSED);
+	assert_non_null(strstr(error, "systemctl start vqpd"));
+	free(error);
+	json_decref(request);
+}
+
+static void too_long_a_path_is_refused(void **state)
+{
+	json_t *request = json_object(), *reply;
+	char path[200], *error;
+
+	(void)state;
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(vqpd_call(path, request, &reply, &error), -ENAMETOOLONG);
+	free(error);
+	json_decref(request);
+}
+
+static void long_answers_are_taken_whole(void **state)
+{
+	static char says[1000000];
+	json_t *reply;
+	char *error;
+
+	strcpy(says, "{\"ok\":true,\"x\":\"");
+	memset(says + strlen(says), 'x', sizeof(says) - 100);
+	strcat(says, "\"}\n");
+	assert_int_equal(call(*state, says, &reply, &error), 0);
+	assert_int_equal(json_string_length(json_object_get(reply, "x")), sizeof(says) - 100);
+	json_decref(reply);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(success_gives_the_reply, setup, teardown),
+		cmocka_unit_test_setup_teardown(refusals_keep_errno_and_text, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_refusal_may_say_little, setup, teardown),
+		cmocka_unit_test_setup_teardown(nonsense_is_noticed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_hangup_is_noticed, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_there_says_how_to_start_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(too_long_a_path_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_answers_are_taken_whole, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

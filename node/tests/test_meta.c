@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* vqpd's and vqp-metad's ends of the protocol against each other, over TCP, in one loop. */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "../address.h"
+#include "../metad/answer.h"
+#include "../server.h"
+#include "../vqpd/meta.h"
+
+#define BUCKETS	64
+
+struct fixture {
+	struct vqp_loop loop;
+	struct vqp_meta_owner owner;
+	struct vqp_registry registry;
+	struct vqp_meta meta;
+	struct vqp_server server;
+	struct vqp_metad metad;
+	struct vqp_bucket *buckets;
+	unsigned int tables_changed;
+	char name[64];
+	bool mute;		/* the server takes requests and says nothing */
+};
+
+static void serve(struct vqp_client *client, json_t *request)
+{
+	struct fixture *f = client->server->owner;
+
+	if (!f->mute)
+		vqp_server_answer(client, vqp_metad_answer(&f->metad, request, vqp_loop_now_ms()));
+}
+
+static void start_server(struct fixture *f, int key)
+{
+	assert_int_equal(vqp_table_init(&f->metad.table, f->buckets, BUCKETS), 0);
+	f->metad.hello = json_pack("{s:b, s:s, s:i, s:i, s:[i], s:i, s:i, s:i}", "ok", 1, "node_gid", "fd00::9",
+				   "epoch", 1, "qkey", 2, "lanes", 3, "key", key, "addr", 4096, "buckets", BUCKETS);
+	f->server.owner = f;
+	f->server.request = serve;
+	assert_int_equal(vqp_server_listen_tcp(&f->server, &f->loop, f->name, "0"), 0);
+}
+
+static void stop_server(struct fixture *f)
+{
+	vqp_server_exit(&f->server);
+	vqp_table_exit(&f->metad.table);
+	json_decref(f->metad.hello);
+}
+
+static void tables_changed(struct vqp_meta_owner *owner)
+{
+	((struct fixture *)((char *)owner - offsetof(struct fixture, owner)))->tables_changed++;
+}
+
+static void entries_changed(struct vqp_meta_owner *owner)
+{
+	(void)owner;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct sockaddr_in addr;
+	socklen_t bytes = sizeof(addr);
+
+	f->buckets = calloc(BUCKETS, sizeof(*f->buckets));
+	assert_int_equal(vqp_loop_init(&f->loop), 0);
+	strcpy(f->name, "127.0.0.1:0");
+	start_server(f, 100);
+	assert_int_equal(getsockname(f->server.watch.fd, (struct sockaddr *)&addr, &bytes), 0);
+	sprintf(f->name, "127.0.0.1:%d", ntohs(addr.sin_port));
+
+	f->owner = (struct vqp_meta_owner){
+		.loop = &f->loop,
+		.registry = &f->registry,
+		.dct = unit_json("{\"node_gid\":\"fd00::1\",\"epoch\":5,\"qkey\":6,\"lanes\":[7]}"),
+		.lease_s = 30,
+		.tables_changed = tables_changed,
+		.entries_changed = entries_changed,
+	};
+	assert_int_equal(vqp_meta_init(&f->meta, &f->owner, 0, f->name), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	vqp_meta_exit(&f->meta);
+	stop_server(f);
+	vqp_registry_exit(&f->registry);
+	json_decref(f->owner.dct);
+	vqp_loop_exit(&f->loop);
+	free(f->buckets);
+	free(f);
+	return 0;
+}
+
+/* Let both ends talk until they have nothing more to say. */
+static void talk(struct fixture *f)
+{
+	struct epoll_event event;
+
+	while (epoll_wait(f->loop.epoll_fd, &event, 1, 50) > 0) {
+		struct vqp_watch *watch = event.data.ptr;
+
+		watch->ready(watch, event.events);
+	}
+}
+
+static struct vqp_entry *add(struct fixture *f, uint32_t number, bool fresh)
+{
+	uint8_t gid[16] = { 0xfd, [13] = number >> 16, [14] = number >> 8, [15] = number };
+	struct vqp_entry *entry = vqp_registry_add(&f->registry, 1, gid);
+
+	assert_non_null(entry);
+	entry->fresh = fresh ? UINT32_MAX : 0;
+	return entry;
+}
+
+static void it_says_hello_and_announces(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_entry *entry = add(f, 1, true);
+
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(f->meta.state, VQP_META_UP);
+	assert_int_equal(f->tables_changed, 1);
+	assert_int_equal(json_integer_value(json_object_get(f->meta.info, "key")), 100);
+	assert_int_equal(entry->held, 1);
+	assert_int_equal(entry->due & 1, 0);
+	assert_int_equal(entry->fresh & 1, 0);
+	assert_int_equal(f->metad.table.count, 1);
+}
+
+static void more_than_a_batch_is_announced(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t i = 0; i < 300; i++)
+		add(f, i, true);
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(f->metad.table.count, 300);
+	for (struct vqp_entry *e = vqp_registry_next(&f->registry, NULL); e; e = vqp_registry_next(&f->registry, e))
+		assert_int_equal(e->held, 1);
+}
+
+static void a_later_add_is_announced_at_once(void **state)
+{
+	struct fixture *f = *state;
+
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	add(f, 1, true);
+	vqp_meta_run(&f->meta);
+	talk(f);
+	assert_int_equal(f->metad.table.count, 1);
+}
+
+static void what_goes_is_withdrawn(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_entry *entry = add(f, 1, true);
+
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	vqp_meta_withdraw(&f->meta, entry);
+	vqp_registry_remove(&f->registry, entry);
+	vqp_meta_run(&f->meta);
+	talk(f);
+	assert_int_equal(f->metad.table.count, 0);
+}
+
+static void a_refused_entry_is_not_held(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_entry *entry = add(f, 1, false);
+	struct vqp_dct other = { .node_gid = { 1 }, .lanes = 1 };
+
+	assert_int_equal(vqp_table_announce(&f->metad.table, 1, entry->gid, &other, true, 1000000, vqp_loop_now_ms()), 0);
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(entry->held, 0);
+	assert_int_equal(entry->refused, 1);
+	assert_int_equal(entry->refused_err, EADDRINUSE);
+	assert_int_equal(f->meta.state, VQP_META_UP);
+}
+
+static void a_fresh_entry_displaces_anothers(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_entry *entry = add(f, 1, true);
+	struct vqp_dct other = { .node_gid = { 1 }, .lanes = 1 };
+
+	assert_int_equal(vqp_table_announce(&f->metad.table, 1, entry->gid, &other, true, 1000000, vqp_loop_now_ms()), 0);
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(entry->held, 1);
+}
+
+static void a_restarted_server_is_told_everything(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_entry *entry = add(f, 1, true);
+
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	stop_server(f);
+	talk(f);
+	assert_int_equal(f->meta.state, VQP_META_DOWN);
+	assert_int_equal(entry->held, 0);
+	assert_true(f->meta.error[0]);
+
+	start_server(f, 200);
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(f->meta.state, VQP_META_UP);
+	assert_int_equal(json_integer_value(json_object_get(f->meta.info, "key")), 200);
+	assert_int_equal(f->metad.table.count, 1);
+	assert_int_equal(entry->held, 1);
+}
+
+static void leases_are_renewed(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t expires;
+
+	f->owner.lease_s = 1;
+	add(f, 1, true);
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	expires = vqp_loop_now_ms() + 1500;
+	while (vqp_loop_now_ms() < expires) {
+		vqp_meta_tick(&f->meta);
+		talk(f);
+		vqp_table_expire(&f->metad.table, vqp_loop_now_ms());
+		assert_int_equal(f->metad.table.count, 1);
+	}
+}
+
+static void silence_is_given_up_on(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t deadline = vqp_loop_now_ms() + VQP_META_TIMEOUT_MS + VQP_META_HELLO_MS + 1000;
+
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	f->mute = true;
+	while (f->meta.state == VQP_META_UP && vqp_loop_now_ms() < deadline) {
+		vqp_meta_tick(&f->meta);
+		talk(f);
+	}
+	assert_int_not_equal(f->meta.state, VQP_META_UP);
+	assert_non_null(strstr(f->meta.error, "no answer"));
+}
+
+static void a_refused_hello_is_tried_again(void **state)
+{
+	struct fixture *f = *state;
+	json_t *hello = f->metad.hello;
+
+	f->metad.hello = NULL;
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(f->meta.state, VQP_META_DOWN);
+	f->metad.hello = hello;
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(f->meta.state, VQP_META_UP);
+}
+
+static void without_a_device_nothing_is_announced(void **state)
+{
+	struct fixture *f = *state;
+	json_t *dct = f->owner.dct;
+
+	f->owner.dct = NULL;
+	add(f, 1, true);
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(f->meta.state, VQP_META_UP);
+	assert_int_equal(f->metad.table.count, 0);
+	f->owner.dct = dct;
+	vqp_meta_run(&f->meta);
+	talk(f);
+	assert_int_equal(f->metad.table.count, 1);
+}
+
+static void names_of_servers_are_checked(void **state)
+{
+	struct vqp_meta meta;
+
+	(void)state;
+	assert_int_equal(vqp_meta_init(&meta, NULL, 0, "a:b:c"), -EINVAL);
+	assert_int_equal(vqp_meta_init(&meta, NULL, 0, ":99"), -EINVAL);
+	assert_int_equal(vqp_meta_init(&meta, NULL, 0, "127.0.0.1:port"), -EHOSTUNREACH);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(it_says_hello_and_announces, setup, teardown),
+		cmocka_unit_test_setup_teardown(more_than_a_batch_is_announced, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_later_add_is_announced_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_goes_is_withdrawn, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_refused_entry_is_not_held, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_fresh_entry_displaces_anothers, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_restarted_server_is_told_everything, setup, teardown),
+		cmocka_unit_test_setup_teardown(leases_are_renewed, setup, teardown),
+		cmocka_unit_test_setup_teardown(silence_is_given_up_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_refused_hello_is_tried_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_a_device_nothing_is_announced, setup, teardown),
+		cmocka_unit_test(names_of_servers_are_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../server.h"
+
+/* A server that echoes, keeps "later" waiting and stops at nothing. */
+struct fixture {
+	struct vqp_loop loop;
+	struct vqp_server server;
+	struct vqp_client *waiting;
+	unsigned int gone;
+	char directory[64], path[128];
+};
+
+static void serve(struct vqp_client *client, json_t *request)
+{
+	struct fixture *f = client->server->owner;
+
+	if (json_object_get(request, "later"))
+		f->waiting = client;
+	else
+		vqp_server_answer(client, json_copy(request));
+}
+
+static void gone(struct vqp_client *client)
+{
+	struct fixture *f = client->server->owner;
+
+	f->gone++;
+	f->waiting = NULL;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	strcpy(f->directory, "/tmp/vqp-test-XXXXXX");
+	assert_non_null(mkdtemp(f->directory));
+	snprintf(f->path, sizeof(f->path), "%s/run/sock", f->directory);
+	assert_int_equal(vqp_loop_init(&f->loop), 0);
+	f->server.owner = f;
+	f->server.request = serve;
+	f->server.gone = gone;
+	assert_int_equal(vqp_server_listen_unix(&f->server, &f->loop, f->path), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	vqp_server_exit(&f->server);
+	vqp_loop_exit(&f->loop);
+	unlink(f->path);
+	*strrchr(f->path, '/') = '\0';
+	rmdir(f->path);
+	rmdir(f->directory);
+	free(f);
+	return 0;
+}
+
+/* Handle everything there is to handle now. */
+static void turn(struct fixture *f)
+{
+	struct epoll_event event;
+
+	while (epoll_wait(f->loop.epoll_fd, &event, 1, 0) > 0) {
+		struct vqp_watch *watch = event.data.ptr;
+
+		watch->ready(watch, event.events);
+	}
+}
+
+static int join(struct fixture *f)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	strcpy(addr.sun_path, f->path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	turn(f);
+	return fd;
+}
+
+static void say(struct fixture *f, int fd, const char *text)
+{
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	turn(f);
+}
+
+static void assert_heard(int fd, const char *expected)
+{
+	char text[4096];
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+
+	assert_true(n >= 0);
+	text[n] = '\0';
+	assert_string_equal(text, expected);
+}
+
+static void assert_silence(int fd)
+{
+	char c;
+
+	assert_int_equal(read(fd, &c, 1), -1);
+	assert_int_equal(errno, EAGAIN);
+}
+
+static void requests_are_answered(void **state)
+{
+	struct fixture *f = *state;
+	int fd = join(f);
+
+	say(f, fd, "{\"n\":1}\n");
+	assert_heard(fd, "{\"n\":1}\n");
+	close(fd);
+	turn(f);
+	assert_int_equal(f->server.count, 0);
+}
+
+static void many_requests_at_once_are_answered_in_order(void **state)
+{
+	struct fixture *f = *state;
+	int fd = join(f);
+
+	say(f, fd, "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n");
+	assert_heard(fd, "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n");
+	close(fd);
+}
+
+static void a_slow_client_holds_up_nobody(void **state)
+{
+	struct fixture *f = *state;
+	int slow = join(f), other = join(f);
+
+	say(f, slow, "{\"n\":");
+	say(f, other, "{\"n\":2}\n");
+	assert_heard(other, "{\"n\":2}\n");
+	say(f, slow, "1}\n");
+	assert_heard(slow, "{\"n\":1}\n");
+	close(slow);
+	close(other);
+}
+
+static void a_client_that_does_not_read_is_not_read_from(void **state)
+{
+	struct fixture *f = *state;
+	int deaf = join(f), other = join(f);
+	size_t written = 0, heard = 0;
+	char line[1000], text[65536];
+
+	memset(line, 'x', sizeof(line));
+	memcpy(line, "{\"x\":\"", 6);
+	memcpy(line + sizeof(line) - 3, "\"}\n", 3);
+	for (;;) {
+		ssize_t n = write(deaf, line + written % sizeof(line), sizeof(line) - written % sizeof(line));
+
+		if (n < 0)
+			break;
+		written += n;
+		turn(f);
+		assert_true(written < (64U << 20));
+	}
+	assert_int_equal(errno, EAGAIN);
+	say(f, other, "{\"n\":2}\n");
+	assert_heard(other, "{\"n\":2}\n");
+	/* All of it is answered once it reads. */
+	for (;;) {
+		ssize_t n = read(deaf, text, sizeof(text));
+
+		if (n < 0)
+			break;
+		heard += n;
+		turn(f);
+	}
+	assert_int_equal(heard, written / sizeof(line) * sizeof(line));
+	close(deaf);
+	close(other);
+}
+
+static void an_answer_may_come_later(void **state)
+{
+	struct fixture *f = *state;
+	int fd = join(f);
+
+	say(f, fd, "{\"later\":1}\n{\"n\":2}\n");
+	assert_silence(fd);
+	assert_non_null(f->waiting);
+	vqp_server_answer(f->waiting, json_pack("{s:i}", "n", 1));
+	turn(f);
+	assert_heard(fd, "{\"n\":1}\n{\"n\":2}\n");
+	close(fd);
+}
+
+static void a_client_that_has_said_all_still_gets_its_answer(void **state)
+{
+	struct fixture *f = *state;
+	int fd = join(f);
+
+	say(f, fd, "{\"later\":1}\n");
+	shutdown(fd, SHUT_WR);
+	turn(f);
+	assert_non_null(f->waiting);
+	vqp_server_answer(f->waiting, json_pack("{s:i}", "n", 1));
+	turn(f);
+	assert_heard(fd, "{\"n\":1}\n");
+	assert_heard(fd, "");
+	assert_int_equal(f->server.count, 0);
+	close(fd);
+}
+
+static void who_waits_for_an_answer_may_leave(void **state)
+{
+	struct fixture *f = *state;
+	int fd = join(f);
+
+	say(f, fd, "{\"later\":1}\n");
+	close(fd);
+	turn(f);
+	assert_int_equal(f->gone, 1);
+	assert_int_equal(f->server.count, 0);
+}
+
+static void nonsense_is_refused_and_forgiven(void **state)
+{
+	struct fixture *f = *state;
+	int fd = join(f);
+
+	say(f, fd, "nonsense\n{\"n\":1}\n");
+	assert_heard(fd, "{\"ok\":false,\"errno\":\"EBADMSG\",\"error\":\"a request is one JSON object on one line\"}\n"
+		     "{\"n\":1}\n");
+	close(fd);
+}
+
+static void too_long_a_request_is_refused_and_forgiven(void **state)
+{
+	struct fixture *f = *state;
+	int fd = join(f);
+	char text[1000];
+
+	memset(text, ' ', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (unsigned int bytes = 0; bytes <= VQP_LINE_MAX; bytes += sizeof(text) - 1)
+		say(f, fd, text);
+	say(f, fd, "\n{\"n\":1}\n");
+	assert_heard(fd, "{\"ok\":false,\"errno\":\"EMSGSIZE\",\"error\":\"a request has at most 65536 bytes\"}\n{\"n\":1}\n");
+	close(fd);
+}
+
+static void the_socket_is_its_owners(void **state)
+{
+	struct fixture *f = *state;
+	struct stat st;
+
+	assert_int_equal(stat(f->path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void a_live_servers_socket_is_not_taken(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_server second = { 0 };
+
+	assert_int_equal(vqp_server_listen_unix(&second, &f->loop, f->path), -EADDRINUSE);
+}
+
+static void a_dead_servers_socket_is_replaced(void **state)
+{
+	struct fixture *f = *state;
+	int fd;
+
+	vqp_server_exit(&f->server);	/* leaves the file behind, as kill -9 does */
+	assert_int_equal(vqp_server_listen_unix(&f->server, &f->loop, f->path), 0);
+	fd = join(f);
+	say(f, fd, "{\"n\":1}\n");
+	assert_heard(fd, "{\"n\":1}\n");
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(requests_are_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_requests_at_once_are_answered_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_slow_client_holds_up_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_client_that_does_not_read_is_not_read_from, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_may_come_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_client_that_has_said_all_still_gets_its_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_waits_for_an_answer_may_leave, setup, teardown),
+		cmocka_unit_test_setup_teardown(nonsense_is_refused_and_forgiven, setup, teardown),
+		cmocka_unit_test_setup_teardown(too_long_a_request_is_refused_and_forgiven, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_socket_is_its_owners, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_live_servers_socket_is_not_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_dead_servers_socket_is_replaced, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
