@@ -216,6 +216,14 @@ static void vqp_tx_go_back(struct vqp_tx *tx)
 	vqp_tx_seek(tx);
 }
 
+/* A new turn without going back. back_turn is kept in reach: turns are compared modulo 2^16. */
+static void vqp_tx_next_turn(struct vqp_tx *tx)
+{
+	tx->turn++;
+	if ((u16)(tx->turn - tx->back_turn) > 0x4000)
+		tx->back_turn++;
+}
+
 static bool vqp_tx_sendable(struct vqp_tx *tx)
 {
 	if (!tx->next || tx->psn_send - tx->psn_acked >= tx->window)
@@ -292,7 +300,7 @@ static int vqp_tx_send_read(struct vqp_tx *tx, struct vqp_tx_read *read, u64 now
 	pkt.offset = first * tx->cfg->payload_bytes;
 	pkt.addr = read->msg->remote_addr + read->offset + pkt.offset;
 	pkt.msg_bytes = min_t(u32, (last + 1) * tx->cfg->payload_bytes, read->bytes) - pkt.offset;
-	tx->turn++;
+	vqp_tx_next_turn(tx);
 	err = vqp_tx_xmit(tx, &pkt, read->msg, 0, 0);
 	if (err)
 		return err;
@@ -430,15 +438,14 @@ static void vqp_tx_restart(struct vqp_tx *tx)
 /* The target has carried out all before `psn`, which is after psn_acked. */
 static void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u64 now_us)
 {
+	tx->window = min_t(u32, tx->window + psn - tx->psn_acked, tx->cfg->window_packets);
 	tx->psn_acked = psn;
 	tx->progress_us = now_us;
 	tx->wait_us = now_us;
 	tx->pause_us = 0;
 	tx->pauses = 0;
-	tx->probe = false;
-	if (tx->rtt_sent_us && vqp_psn_before(tx->rtt_psn, psn))
-		vqp_tx_sample_rtt(tx, now_us);
-	vqp_tx_set_rto(tx);
+	if (vqp_psn_before(tx->rtt_psn, psn))
+		tx->rtt_sent_us = 0;
 	if (vqp_psn_before(tx->psn_send, psn)) {
 		tx->psn_send = psn;
 		vqp_tx_seek(tx);
@@ -591,6 +598,7 @@ void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
 	if (pkt->flow != tx->flow || tx->dead || !vqp_tx_outstanding(tx))
 		return;
+	vqp_tx_sample_rtt(tx, pkt, now_us);
 	switch (pkt->op) {
 	case VQP_OP_ACK:
 		vqp_tx_take_ack(tx, pkt->ack_psn, now_us);
@@ -604,7 +612,6 @@ void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 	default:
 		return;
 	}
-	vqp_tx_sample_rtt(tx, pkt, now_us);
 	vqp_tx_reap(tx);
 	vqp_tx_run(tx, now_us);
 }

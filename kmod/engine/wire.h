@@ -78,6 +78,7 @@ struct vqp_pkt {
 	u32 dst_epoch;			/* of the receiving node, as the sender knows it */
 	u32 flow;
 	u32 psn;
+	u16 turn;			/* the initiator's count of rounds of sending; answers repeat it, and psn */
 	u32 src_qkey;			/* with which the receiver can answer, even if it knows nothing else */
 
 	/* open */
