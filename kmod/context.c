@@ -110,19 +110,19 @@ static const struct {
 	size_t first_size;	/* of version 1: the least that is accepted */
 	size_t size;
 } context_calls[] = {
-#define CALL(ioc, fn, type) [_IOC_NR(ioc)] = { fn, sizeof(type), sizeof(type) }
-	CALL(VQP_IOC_QUERY, context_query, struct vqp_query),
-	CALL(VQP_IOC_REG_MR, context_reg_mr, struct vqp_reg_mr),
-	CALL(VQP_IOC_DEREG_MR, context_dereg_mr, struct vqp_dereg_mr),
-	CALL(VQP_IOC_CREATE_CQ, NULL, struct vqp_create_cq),
-	CALL(VQP_IOC_CREATE_QP, context_create_qp, struct vqp_create_qp),
-	CALL(VQP_IOC_DESTROY_QP, context_destroy_qp, struct vqp_destroy_qp),
-	CALL(VQP_IOC_BIND, context_bind, struct vqp_bind),
-	CALL(VQP_IOC_CONNECT, context_connect, struct vqp_connect),
-	CALL(VQP_IOC_ACCEPT, context_accept, struct vqp_accept),
-	CALL(VQP_IOC_POST_SEND, context_post_send, struct vqp_post),
-	CALL(VQP_IOC_POST_RECV, context_post_recv, struct vqp_post),
-	CALL(VQP_IOC_QUERY_QP, context_query_qp, struct vqp_query_qp),
+#define CALL(fn, type) { .call = fn, .first_size = sizeof(type), .size = sizeof(type) }
+	[_IOC_NR(VQP_IOC_QUERY)] = CALL(context_query, struct vqp_query),
+	[_IOC_NR(VQP_IOC_REG_MR)] = CALL(context_reg_mr, struct vqp_reg_mr),
+	[_IOC_NR(VQP_IOC_DEREG_MR)] = CALL(context_dereg_mr, struct vqp_dereg_mr),
+	[_IOC_NR(VQP_IOC_CREATE_CQ)] = CALL(NULL, struct vqp_create_cq),
+	[_IOC_NR(VQP_IOC_CREATE_QP)] = CALL(context_create_qp, struct vqp_create_qp),
+	[_IOC_NR(VQP_IOC_DESTROY_QP)] = CALL(context_destroy_qp, struct vqp_destroy_qp),
+	[_IOC_NR(VQP_IOC_BIND)] = CALL(context_bind, struct vqp_bind),
+	[_IOC_NR(VQP_IOC_CONNECT)] = CALL(context_connect, struct vqp_connect),
+	[_IOC_NR(VQP_IOC_ACCEPT)] = CALL(context_accept, struct vqp_accept),
+	[_IOC_NR(VQP_IOC_POST_SEND)] = CALL(context_post_send, struct vqp_post),
+	[_IOC_NR(VQP_IOC_POST_RECV)] = CALL(context_post_recv, struct vqp_post),
+	[_IOC_NR(VQP_IOC_QUERY_QP)] = CALL(context_query_qp, struct vqp_query_qp),
 #undef CALL
 };
 
@@ -148,6 +148,7 @@ static int context_bind_ns(struct vqp_context *ctx)
 	}
 	list_add(&ctx->ns_link, &ns->contexts);
 	atomic_inc(&ns->ncontexts);
+	/* Pairs with the acquire above: who sees ns sees the context in its list. */
 	smp_store_release(&ctx->ns, ns);
 	mutex_unlock(&ctx->lock);
 	mutex_unlock(&ns->lock);
@@ -186,7 +187,10 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long uad
 
 static int context_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	return vqp_arena_mmap(vma);
+	struct vqp_context *ctx = file->private_data;
+	int ret = context_bind_ns(ctx);
+
+	return ret ?: vqp_arena_mmap(vma);
 }
 
 static int context_open(struct inode *inode, struct file *file)

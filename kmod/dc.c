@@ -7,6 +7,7 @@
 #include "cursor.h"
 #include "dc.h"
 #include "lane.h"
+#include "meta.h"
 #include "mr.h"
 #include "ns.h"
 #include "parent.h"
@@ -278,8 +279,19 @@ struct dc_sender {
 
 static int dc_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
+	struct vqp_dct dct = {
+		.epoch = pkt->src_epoch,
+		.qkey = pkt->src_qkey,
+		.lanes = pkt->src_lanes,
+	};
+
 	rx->ns = vqp_ns_find(pkt->tenant, pkt->dst_gid);
-	return rx->ns ? 0 : -ENOENT;
+	if (!rx->ns)
+		return -ENOENT;
+	memcpy(dct.node_gid, rx->node_gid, VQP_GID_BYTES);
+	memcpy(dct.qpn, pkt->src_qpn, sizeof(dct.qpn));
+	vqp_meta_learn(pkt->tenant, pkt->src_gid, &dct);
+	return 0;
 }
 
 static void dc_close(struct vqp_rx *rx)

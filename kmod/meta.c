@@ -73,9 +73,9 @@ static bool cache_get(u32 tenant, const u8 *gid, struct vqp_dct *dct)
 }
 
 /* Best effort: without memory, or in a full cache, the next connect looks up again. */
-static void cache_put(u32 tenant, const u8 *gid, const struct vqp_dct *dct)
+static void cache_put(u32 tenant, const u8 *gid, const struct vqp_dct *dct, gfp_t gfp)
 {
-	struct meta_entry *e = kzalloc(sizeof(*e), GFP_KERNEL), *old;
+	struct meta_entry *e = kzalloc(sizeof(*e), gfp), *old;
 
 	if (!e)
 		return;
@@ -94,6 +94,14 @@ static void cache_put(u32 tenant, const u8 *gid, const struct vqp_dct *dct)
 	}
 	spin_unlock_bh(&meta_cache_lock);
 	kfree(e);
+}
+
+void vqp_meta_learn(u32 tenant, const u8 *gid, const struct vqp_dct *dct)
+{
+	struct vqp_dct known;
+
+	if (!cache_get(tenant, gid, &known) || memcmp(&known, dct, sizeof(known)))
+		cache_put(tenant, gid, dct, GFP_ATOMIC);
 }
 
 void vqp_meta_forget(u32 tenant, const u8 *gid)
@@ -363,7 +371,7 @@ int vqp_meta_route(u32 tenant, const u8 *gid, struct vqp_route *route)
 	/* It is not here, whatever the table says. */
 	if (meta_is_local(&route->dct))
 		return -EHOSTUNREACH;
-	cache_put(tenant, gid, &route->dct);
+	cache_put(tenant, gid, &route->dct, GFP_KERNEL);
 	return 0;
 }
 
