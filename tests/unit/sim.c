@@ -1,0 +1,654 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "unit.h"
+#include <linux/vqp.h>
+#include "rx.h"
+#include "sim.h"
+#include "tx.h"
+
+#define REGION_BYTES	(256 * 1024)	/* what WRITEs change and READs see, each */
+#define NODES_MAX	4
+#define CONTEXTS_MAX	64
+#define BUCKETS		16
+#define RKEY_WRITE	0x1000		/* + flow */
+#define RKEY_READ	0x2000		/* + flow */
+
+struct sim_msg {
+	struct vqp_msg msg;
+	u32 kind;
+	u32 bytes;
+	u32 imm;
+	u64 addr;
+	u64 fill;			/* seed of its bytes */
+	u8 *local;			/* while posted */
+};
+
+/* A receive request, taken. */
+struct sim_recv {
+	u32 bytes;
+	u8 data[];
+};
+
+struct sim_flow {
+	struct sim *sim;
+	u32 index;
+	u32 source, target;		/* nodes */
+	struct vqp_tx tx;
+	struct vqp_tx_cfg tx_cfg;
+	u64 armed;			/* deadline, or 0 */
+	struct sim_msg *msgs;
+	u32 posted, completed, received;
+	bool run_due;			/* xmit said -EAGAIN */
+	/* at the target */
+	u8 *written, *readable;
+	u8 *expect;			/* `written`, by the reference */
+};
+
+struct sim_node {
+	struct sim *sim;
+	u32 index;
+	u8 gid[16];
+	struct vqp_rxtab tab;
+	struct vqp_rx slots[CONTEXTS_MAX];
+	struct list_head buckets[BUCKETS];
+	u64 link_free_us;
+};
+
+enum sim_what { SIM_PACKET, SIM_TIMER, SIM_RUN, SIM_POST };
+
+struct sim_event {
+	u64 at_us;
+	u64 number;			/* ties go by age */
+	enum sim_what what;
+	u32 node;			/* PACKET: receiver */
+	u32 from;			/* PACKET: sender */
+	u32 flow;
+	u8 *buf;
+	u32 bytes;
+};
+
+struct sim {
+	const struct sim_cfg *cfg;
+	struct sim_stats *stats;
+	u64 rng;
+	u64 now_us;
+	u64 events_made;
+	struct sim_event *events;	/* a heap */
+	u32 nevents, room;
+	struct sim_node nodes[NODES_MAX];
+	struct sim_flow *flows;
+};
+
+#define sim_check(sim, condition) do {							\
+	if (!(condition))								\
+		fail_msg("seed %llu, %llu us: %s", (unsigned long long)(sim)->cfg->seed,	\
+			 (unsigned long long)(sim)->now_us, #condition);		\
+} while (0)
+
+static u32 sim_random(struct sim *sim, u32 below)
+{
+	return below ? (unit_random(&sim->rng) >> 32) % below : 0;
+}
+
+static bool sim_chance(struct sim *sim, u32 per_mille)
+{
+	return sim_random(sim, 1000) < per_mille;
+}
+
+static void sim_fill(u8 *buf, u32 bytes, u64 seed)
+{
+	u64 state = seed | 1;
+	u32 i;
+
+	for (i = 0; i < bytes; i += 8) {
+		const u64 word = unit_random(&state);
+
+		memcpy(buf + i, &word, bytes - i < 8 ? bytes - i : 8);
+	}
+}
+
+/* ---- Events ---- */
+
+static bool sim_earlier(const struct sim_event *a, const struct sim_event *b)
+{
+	return a->at_us != b->at_us ? a->at_us < b->at_us : a->number < b->number;
+}
+
+static void sim_push(struct sim *sim, struct sim_event event)
+{
+	u32 at = sim->nevents++;
+
+	if (sim->nevents > sim->room) {
+		sim->room = 2 * sim->room + 64;
+		sim->events = realloc(sim->events, sim->room * sizeof(*sim->events));
+		assert_non_null(sim->events);
+	}
+	event.number = sim->events_made++;
+	while (at && sim_earlier(&event, &sim->events[(at - 1) / 2])) {
+		sim->events[at] = sim->events[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	sim->events[at] = event;
+}
+
+static struct sim_event sim_pop(struct sim *sim)
+{
+	const struct sim_event first = sim->events[0];
+	const struct sim_event last = sim->events[--sim->nevents];
+	u32 at = 0;
+
+	for (;;) {
+		u32 child = 2 * at + 1;
+
+		if (child >= sim->nevents)
+			break;
+		if (child + 1 < sim->nevents && sim_earlier(&sim->events[child + 1], &sim->events[child]))
+			child++;
+		if (!sim_earlier(&sim->events[child], &last))
+			break;
+		sim->events[at] = sim->events[child];
+		at = child;
+	}
+	sim->events[at] = last;
+	return first;
+}
+
+/* ---- The network ---- */
+
+static void sim_deliver_later(struct sim *sim, u32 from, u32 to, const u8 *buf, u32 bytes, u64 at_us)
+{
+	u8 *copy;
+
+	if (sim_chance(sim, sim->cfg->loss)) {
+		sim->stats->lost++;
+		return;
+	}
+	copy = malloc(bytes);
+	assert_non_null(copy);
+	memcpy(copy, buf, bytes);
+	at_us += sim->cfg->delay_us + sim_random(sim, sim->cfg->jitter_us + 1);
+	sim_push(sim, (struct sim_event) {
+		.at_us = at_us, .what = SIM_PACKET, .from = from, .node = to, .buf = copy, .bytes = bytes,
+	});
+}
+
+static void sim_send(struct sim *sim, u32 from, u32 to, const struct vqp_pkt *pkt, const u8 *payload)
+{
+	struct sim_node *node = &sim->nodes[from];
+	u8 buf[VQP_WIRE_HEADER_MAX + 4096];
+	const u32 header = vqp_wire_build(buf, pkt);
+	const u32 bytes = header + pkt->payload_bytes;
+	u64 at_us = node->link_free_us > sim->now_us ? node->link_free_us : sim->now_us;
+
+	assert_true(bytes <= sizeof(buf));
+	if (pkt->payload_bytes)
+		memcpy(buf + header, payload, pkt->payload_bytes);
+	sim->stats->packets++;
+	node->link_free_us = at_us + sim->cfg->packet_us;
+	sim_deliver_later(sim, from, to, buf, bytes, node->link_free_us);
+	if (sim_chance(sim, sim->cfg->duplicates))
+		sim_deliver_later(sim, from, to, buf, bytes, node->link_free_us);
+}
+
+static u32 sim_epoch(u32 node)
+{
+	return 100 + node;
+}
+
+/* ---- Initiators ---- */
+
+static struct sim_flow *sim_flow(struct vqp_tx *tx)
+{
+	return list_entry(tx, struct sim_flow, tx);
+}
+
+static struct sim_msg *sim_msg(struct vqp_msg *msg)
+{
+	return list_entry(msg, struct sim_msg, msg);
+}
+
+static int sim_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, u32 offset, u32 bytes)
+{
+	struct sim_flow *flow = sim_flow(tx);
+	struct sim *sim = flow->sim;
+
+	if (msg && sim_chance(sim, sim->cfg->no_room)) {
+		if (!flow->run_due)
+			sim_push(sim, (struct sim_event) {
+				.at_us = sim->now_us + 1 + sim_random(sim, 50), .what = SIM_RUN, .flow = flow->index,
+			});
+		flow->run_due = true;
+		return -EAGAIN;
+	}
+	pkt->src_epoch = sim_epoch(flow->source);
+	pkt->dst_epoch = sim_epoch(flow->target);
+	if (pkt->flags & VQP_PKT_OPEN) {
+		pkt->tenant = 1;
+		pkt->dst_qp = flow->index;
+		pkt->src_lanes = 1;
+	}
+	sim_check(sim, pkt->payload_bytes == bytes);
+	if (msg)
+		sim_check(sim, offset + bytes <= msg->bytes);
+	sim_send(sim, flow->source, flow->target, pkt, bytes ? sim_msg(msg)->local + offset : NULL);
+	return 0;
+}
+
+static int sim_place(struct vqp_tx *tx, struct vqp_msg *msg, u32 offset, const void *data, u32 bytes)
+{
+	sim_check(sim_flow(tx)->sim, offset + bytes <= msg->bytes);
+	memcpy(sim_msg(msg)->local + offset, data, bytes);
+	return 0;
+}
+
+static void sim_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
+{
+	struct sim_flow *flow = sim_flow(tx);
+	struct sim_msg *m = sim_msg(msg);
+	struct sim *sim = flow->sim;
+
+	sim_check(sim, status == VQP_WC_SUCCESS);
+	sim_check(sim, m == &flow->msgs[flow->completed]);
+	if (m->kind == SIM_READ)
+		sim_check(sim, !memcmp(m->local, flow->readable + m->addr, m->bytes));
+	flow->completed++;
+	sim->stats->us = sim->now_us;
+	sim->stats->bytes += m->bytes;
+	free(m->local);
+	m->local = NULL;
+	memset(&m->msg, 0xee, sizeof(m->msg));
+}
+
+static void sim_arm(struct vqp_tx *tx, u64 at_us)
+{
+	struct sim_flow *flow = sim_flow(tx);
+
+	if (at_us < flow->sim->now_us)
+		at_us = flow->sim->now_us;
+	flow->armed = at_us;
+	sim_push(flow->sim, (struct sim_event) { .at_us = at_us, .what = SIM_TIMER, .flow = flow->index });
+}
+
+static void sim_stale(struct vqp_tx *tx)
+{
+	sim_check(sim_flow(tx)->sim, !"no target is stale here");
+}
+
+static const struct vqp_tx_ops sim_tx_ops = {
+	.xmit = sim_xmit, .place = sim_place, .complete = sim_complete, .arm = sim_arm, .stale = sim_stale,
+};
+
+/* Apply a message to what the target should look like after it. */
+static void sim_expect(struct sim_flow *flow, const struct sim_msg *m)
+{
+	if (m->kind == SIM_WRITE || m->kind == SIM_WRITE_IMM)
+		sim_fill(flow->expect + m->addr, m->bytes, m->fill);
+}
+
+static void sim_queue(struct sim_flow *flow, struct sim_msg *m)
+{
+	static const u8 ops[] = {
+		[SIM_SEND] = VQP_OP_SEND, [SIM_SEND_IMM] = VQP_OP_SEND, [SIM_WRITE] = VQP_OP_WRITE,
+		[SIM_WRITE_IMM] = VQP_OP_WRITE, [SIM_READ] = VQP_OP_READ,
+	};
+
+	m->local = malloc(m->bytes ? m->bytes : 1);
+	assert_non_null(m->local);
+	sim_fill(m->local, m->bytes, m->fill);
+	m->msg = (struct vqp_msg) {
+		.op = ops[m->kind], .bytes = m->bytes, .remote_addr = m->addr,
+		.rkey = (m->kind == SIM_READ ? RKEY_READ : RKEY_WRITE) + flow->index,
+	};
+	if (m->kind == SIM_SEND_IMM || m->kind == SIM_WRITE_IMM) {
+		m->msg.flags = VQP_PKT_IMM;
+		m->msg.imm = m->imm;
+	}
+	sim_expect(flow, m);
+	vqp_tx_queue(&flow->tx, &m->msg);
+}
+
+/* A burst of messages; the next one comes later, or the flow closes when all is done. */
+static void sim_post(struct sim *sim, struct sim_flow *flow)
+{
+	u32 burst = 1 + sim_random(sim, 4);
+
+	if (flow->posted == sim->cfg->msgs) {
+		if (flow->completed == flow->posted) {
+			vqp_tx_close(&flow->tx);
+			return;
+		}
+	} else {
+		while (burst-- && flow->posted < sim->cfg->msgs)
+			sim_queue(flow, &flow->msgs[flow->posted++]);
+		vqp_tx_run(&flow->tx, sim->now_us);
+	}
+	sim_push(sim, (struct sim_event) {
+		.at_us = sim->now_us + 1 + sim_random(sim, sim->cfg->pause_us), .what = SIM_POST, .flow = flow->index,
+	});
+}
+
+/* ---- Targets ---- */
+
+static struct sim_node *sim_node(struct vqp_rx *rx)
+{
+	return rx->ns;
+}
+
+static struct sim_flow *sim_rx_flow(struct vqp_rx *rx)
+{
+	return &sim_node(rx)->sim->flows[rx->flow];
+}
+
+/* rx->ns is not known before: find the node by its table. */
+static int sim_open(struct vqp_rx *rx, const struct vqp_pkt *pkt);
+
+static void sim_close(struct vqp_rx *rx)
+{
+	sim_check(sim_node(rx)->sim, !rx->recv);
+}
+
+static bool sim_alive(struct vqp_rx *rx)
+{
+	(void)rx;
+	return true;
+}
+
+/* The message that the flow's next receive must be for. */
+static struct sim_msg *sim_next_received(struct sim_flow *flow)
+{
+	struct sim *sim = flow->sim;
+
+	for (; flow->received < flow->posted; flow->received++) {
+		struct sim_msg *m = &flow->msgs[flow->received];
+
+		if (m->kind != SIM_WRITE && m->kind != SIM_READ)
+			return m;
+	}
+	sim_check(sim, !"a receive without a message");
+	return NULL;
+}
+
+static int sim_recv_begin(struct vqp_rx *rx, u32 bytes)
+{
+	struct sim *sim = sim_node(rx)->sim;
+	struct sim_recv *recv;
+
+	sim_check(sim, !rx->recv);
+	if (sim_chance(sim, sim->cfg->rnr)) {
+		sim->stats->rnr++;
+		return -EAGAIN;
+	}
+	recv = malloc(sizeof(*recv) + bytes);
+	assert_non_null(recv);
+	recv->bytes = bytes;
+	rx->recv = recv;
+	return 0;
+}
+
+static int sim_recv_data(struct vqp_rx *rx, u32 offset, const void *data, u32 bytes)
+{
+	struct sim_recv *recv = rx->recv;
+
+	sim_check(sim_node(rx)->sim, offset + bytes <= recv->bytes);
+	memcpy(recv->data + offset, data, bytes);
+	return 0;
+}
+
+static void sim_recv_end(struct vqp_rx *rx, const struct vqp_pkt *pkt, u32 bytes, bool ok)
+{
+	struct sim_flow *flow = sim_rx_flow(rx);
+	struct sim_msg *m = sim_next_received(flow);
+	struct sim_recv *recv = rx->recv;
+	struct sim *sim = flow->sim;
+	const bool with_imm = m->kind == SIM_SEND_IMM || m->kind == SIM_WRITE_IMM;
+
+	sim_check(sim, ok);
+	sim_check(sim, bytes == m->bytes);
+	sim_check(sim, (pkt->op == VQP_OP_WRITE) == (m->kind == SIM_WRITE_IMM));
+	sim_check(sim, !!(pkt->flags & VQP_PKT_IMM) == with_imm);
+	if (with_imm)
+		sim_check(sim, pkt->imm == m->imm);
+	if (pkt->op == VQP_OP_SEND) {
+		u8 *expect = malloc(bytes ? bytes : 1);
+
+		sim_fill(expect, bytes, m->fill);
+		sim_check(sim, !memcmp(recv->data, expect, bytes));
+		free(expect);
+	}
+	flow->received++;
+	free(recv);
+	rx->recv = NULL;
+}
+
+static int sim_write(struct vqp_rx *rx, u32 rkey, u64 addr, const void *data, u32 bytes)
+{
+	struct sim_flow *flow = sim_rx_flow(rx);
+
+	sim_check(flow->sim, rkey == RKEY_WRITE + flow->index && addr + bytes <= REGION_BYTES);
+	if (bytes)
+		memcpy(flow->written + addr, data, bytes);
+	return 0;
+}
+
+static int sim_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
+{
+	struct sim_flow *flow = sim_rx_flow(rx);
+
+	sim_check(flow->sim, rkey == RKEY_READ + flow->index && addr + bytes <= REGION_BYTES);
+	return 0;
+}
+
+/* The sender of the packet at hand, and its receiver. */
+struct sim_route {
+	struct sim *sim;
+	u32 from, to;
+};
+
+static struct sim_route sim_route;
+
+static int sim_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	sim_check(sim_route.sim, pkt->dst_qp == rx->flow);
+	rx->ns = &sim_route.sim->nodes[sim_route.to];
+	return 0;
+}
+
+static int sim_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
+{
+	const struct sim_route *route = reply_to;
+	struct sim *sim = route->sim;
+
+	(void)rkey;
+	if (sim_chance(sim, sim->cfg->no_room))
+		return -EAGAIN;
+	if (pkt->op == VQP_OP_NAK) {
+		sim->stats->no_flow += pkt->nak == VQP_NAK_NO_FLOW;
+		sim->stats->gaps += pkt->nak == VQP_NAK_SEQ;
+	}
+	sim_send(sim, route->to, route->from, pkt, bytes ? sim_rx_flow(rx)->readable + addr : NULL);
+	return 0;
+}
+
+static const struct vqp_rx_ops sim_rx_ops = {
+	.open = sim_open, .close = sim_close, .alive = sim_alive, .recv_begin = sim_recv_begin,
+	.recv_data = sim_recv_data, .recv_end = sim_recv_end, .write = sim_write,
+	.read_check = sim_read_check, .reply = sim_reply,
+};
+
+/* ---- The run ---- */
+
+static void sim_receive(struct sim *sim, const struct sim_event *event)
+{
+	struct sim_node *node = &sim->nodes[event->node];
+	struct vqp_pkt pkt;
+
+	sim_check(sim, !vqp_wire_parse(event->buf, event->bytes, &pkt));
+	sim_check(sim, pkt.flow < sim->cfg->flows);
+	switch (pkt.op) {
+	case VQP_OP_ACK:
+	case VQP_OP_NAK:
+	case VQP_OP_READ_RESP:
+		sim_check(sim, sim->flows[pkt.flow].source == event->node);
+		vqp_tx_input(&sim->flows[pkt.flow].tx, &pkt, sim->now_us);
+		return;
+	}
+	sim_route = (struct sim_route) { sim, event->from, event->node };
+	vqp_rxtab_input(&node->tab, sim->nodes[event->from].gid, &sim_route, &pkt, sim->now_us);
+}
+
+static void sim_step(struct sim *sim)
+{
+	const struct sim_event event = sim_pop(sim);
+	struct sim_flow *flow = &sim->flows[event.flow];
+
+	sim->now_us = event.at_us;
+	switch (event.what) {
+	case SIM_PACKET:
+		sim_receive(sim, &event);
+		free(event.buf);
+		break;
+	case SIM_TIMER:
+		/* The newest deadline holds. */
+		if (flow->armed == event.at_us) {
+			flow->armed = 0;
+			vqp_tx_timeout(&flow->tx, sim->now_us);
+		}
+		break;
+	case SIM_RUN:
+		flow->run_due = false;
+		vqp_tx_run(&flow->tx, sim->now_us);
+		break;
+	case SIM_POST:
+		sim_post(sim, flow);
+		break;
+	}
+}
+
+static u32 sim_random_kind(struct sim *sim)
+{
+	u32 kind;
+
+	do
+		kind = sim_random(sim, SIM_KINDS);
+	while (sim->cfg->ops && !(sim->cfg->ops & 1U << kind));
+	return kind;
+}
+
+/* Mostly small, often around a packet's or a chunk's end, sometimes long. */
+static u32 sim_random_bytes(struct sim *sim)
+{
+	const struct sim_cfg *cfg = sim->cfg;
+	u32 bytes;
+
+	switch (sim_random(sim, 8)) {
+	case 0:
+		bytes = sim_random(sim, 3);
+		break;
+	case 1:
+	case 2:
+		bytes = sim_random(sim, cfg->payload_bytes);
+		break;
+	case 3:
+		bytes = cfg->payload_bytes * (1 + sim_random(sim, 40)) + sim_random(sim, 3) - 1;
+		break;
+	case 4:
+		bytes = cfg->max_bytes - sim_random(sim, cfg->max_bytes / 2 + 1);
+		break;
+	default:
+		bytes = sim_random(sim, 16 * 1024);
+		break;
+	}
+	return bytes < cfg->max_bytes ? bytes : cfg->max_bytes;
+}
+
+static void sim_flow_init(struct sim *sim, struct sim_flow *flow, u32 index)
+{
+	const struct sim_cfg *cfg = sim->cfg;
+	u32 i;
+
+	flow->sim = sim;
+	flow->index = index;
+	flow->source = sim_random(sim, cfg->nodes);
+	flow->target = (flow->source + 1 + sim_random(sim, cfg->nodes - 1)) % cfg->nodes;
+	flow->tx_cfg = (struct vqp_tx_cfg) {
+		.payload_bytes = cfg->payload_bytes, .window_packets = cfg->window_packets,
+		.rto_min_us = 2 * cfg->delay_us + 200, .rto_max_us = 50000, .giveup_us = 3000000,
+	};
+	vqp_tx_init(&flow->tx, &sim_tx_ops, &flow->tx_cfg, index, unit_random(&sim->rng));
+	flow->msgs = calloc(cfg->msgs, sizeof(*flow->msgs));
+	flow->written = calloc(1, REGION_BYTES);
+	flow->expect = calloc(1, REGION_BYTES);
+	flow->readable = malloc(REGION_BYTES);
+	assert_true(flow->msgs && flow->written && flow->expect && flow->readable);
+	sim_fill(flow->readable, REGION_BYTES, unit_random(&sim->rng));
+	for (i = 0; i < cfg->msgs; i++) {
+		struct sim_msg *m = &flow->msgs[i];
+
+		m->kind = sim_random_kind(sim);
+		m->bytes = sim_random_bytes(sim);
+		m->imm = unit_random(&sim->rng);
+		m->fill = unit_random(&sim->rng);
+		m->addr = sim_random(sim, REGION_BYTES - m->bytes + 1);
+	}
+	sim_push(sim, (struct sim_event) {
+		.at_us = sim->now_us + sim_random(sim, cfg->pause_us), .what = SIM_POST, .flow = index,
+	});
+}
+
+static void sim_flow_end(struct sim *sim, struct sim_flow *flow)
+{
+	sim_check(sim, flow->completed == sim->cfg->msgs);
+	sim_check(sim, vqp_tx_idle(&flow->tx));
+	while (flow->received < flow->posted) {
+		const u32 kind = flow->msgs[flow->received++].kind;
+
+		sim_check(sim, kind == SIM_WRITE || kind == SIM_READ);
+	}
+	sim_check(sim, !memcmp(flow->written, flow->expect, REGION_BYTES));
+	sim->stats->resent += flow->tx.packets_resent;
+	free(flow->msgs);
+	free(flow->written);
+	free(flow->expect);
+	free(flow->readable);
+}
+
+void sim_run(const struct sim_cfg *cfg, struct sim_stats *stats)
+{
+	struct sim *sim = calloc(1, sizeof(*sim));
+	u32 i;
+
+	assert_non_null(sim);
+	assert_true(cfg->nodes >= 2 && cfg->nodes <= NODES_MAX && cfg->contexts <= CONTEXTS_MAX);
+	memset(stats, 0, sizeof(*stats));
+	sim->cfg = cfg;
+	sim->stats = stats;
+	sim->rng = cfg->seed * 0x9e3779b97f4a7c15ULL + 1;
+	sim->now_us = 1;
+	sim->flows = calloc(cfg->flows, sizeof(*sim->flows));
+	assert_non_null(sim->flows);
+	for (i = 0; i < cfg->nodes; i++) {
+		struct sim_node *node = &sim->nodes[i];
+
+		node->sim = sim;
+		node->index = i;
+		node->gid[15] = i;
+		vqp_rxtab_init(&node->tab, &sim_rx_ops, node->slots, cfg->contexts, node->buckets, BUCKETS,
+			       cfg->payload_bytes, sim_epoch(i), 2 * (cfg->delay_us + cfg->jitter_us) + 20000,
+			       cfg->idle_us);
+	}
+	for (i = 0; i < cfg->flows; i++)
+		sim_flow_init(sim, &sim->flows[i], i);
+
+	while (sim->nevents)
+		sim_step(sim);
+
+	for (i = 0; i < cfg->flows; i++)
+		sim_flow_end(sim, &sim->flows[i]);
+	for (i = 0; i < cfg->nodes; i++) {
+		stats->busy += sim->nodes[i].tab.busy;
+		stats->reused += sim->nodes[i].tab.reused;
+		vqp_rxtab_purge(&sim->nodes[i].tab, NULL);
+	}
+	free(sim->events);
+	free(sim->flows);
+	free(sim);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Initiators and targets over a simulated network that loses, duplicates,
+ * delays and reorders packets, in virtual time. Everything follows from the
+ * seed. What the flows do is compared with what a simple loop over the same
+ * messages would do: each completes once, in order, with success, every byte
+ * is where it belongs, and each receive gets the right message.
+ */
+#ifndef VQP_TESTS_UNIT_SIM_H
+#define VQP_TESTS_UNIT_SIM_H
+
+#include <linux/types.h>
+
+struct sim_cfg {
+	u64 seed;
+	u32 nodes;
+	u32 flows;
+	u32 msgs;			/* per flow */
+	u32 max_bytes;			/* of a message */
+	u32 ops;			/* bit per kind of enum sim_kind; 0: all */
+	u32 contexts;			/* per node */
+	u32 payload_bytes, window_packets;
+	/* per mille */
+	u32 loss, duplicates, rnr, no_room;
+	/* microseconds */
+	u32 delay_us, jitter_us;	/* of a packet: delay, and at most this on top */
+	u32 packet_us;			/* a packet occupies its sender's link for this long */
+	u32 pause_us;			/* at most this between bursts of posts */
+	u32 idle_us;
+};
+
+enum sim_kind { SIM_SEND, SIM_SEND_IMM, SIM_WRITE, SIM_WRITE_IMM, SIM_READ, SIM_KINDS };
+
+struct sim_stats {
+	u64 packets, resent, lost, busy, reused, no_flow, rnr, gaps, bytes;
+	u64 us;				/* virtual time until the last completion */
+};
+
+/* Run until everything is done and no packet is under way. Fails the test at the first difference. */
+void sim_run(const struct sim_cfg *cfg, struct sim_stats *stats);
+
+#endif

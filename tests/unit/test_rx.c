@@ -1,0 +1,1147 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "unit.h"
+#include "rx.h"
+
+#define PAYLOAD		100
+#define CHUNK		(PAYLOAD * VQP_READ_CHUNK_PACKETS)
+#define EPOCH		7
+#define FLOW		77
+#define FIRST_PSN	0xfffffffeU	/* so that every test sees the wrap */
+#define PSN(n)		(FIRST_PSN + (n))
+#define SLOTS		4
+#define LINGER		1000
+#define IDLE		100000
+#define WHOLE		(VQP_PKT_FIRST | VQP_PKT_LAST)
+
+static const u8 node_a[16] = "node a", node_b[16] = "node b";
+
+static struct {
+	struct vqp_rxtab tab;
+	struct vqp_rx slots[SLOTS];
+	struct list_head buckets[2];
+	u64 now;
+	const u8 *node;
+	u16 turn;
+	struct vqp_pkt answers[1024];
+	u64 addr[1024];			/* of READ_RESP payloads */
+	u32 nanswers, seen;
+	u32 opens, closes, begun, ended, broken, writes, checks;
+	int open_err, begin_err, data_err, write_err, check_err;
+	u32 lose_after;			/* answers until reply() fails */
+	bool dead;			/* the namespace */
+	u8 received[8192];
+	u32 ended_bytes;
+	struct vqp_pkt ended_pkt;
+	u8 memory[8192];
+} env;
+
+static int ns;
+
+static int fake_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	assert_int_equal(rx->tenant, pkt->tenant);
+	if (env.open_err)
+		return env.open_err;
+	rx->ns = &ns;
+	env.opens++;
+	return 0;
+}
+
+static void fake_close(struct vqp_rx *rx)
+{
+	assert_ptr_equal(rx->ns, &ns);
+	assert_null(rx->recv);
+	env.closes++;
+}
+
+static bool fake_alive(struct vqp_rx *rx)
+{
+	assert_ptr_equal(rx->ns, &ns);
+	return !env.dead;
+}
+
+/* A receive request that was taken. */
+struct taken {
+	u32 bytes, got;
+};
+
+static int fake_recv_begin(struct vqp_rx *rx, u32 bytes)
+{
+	struct taken *taken;
+
+	assert_null(rx->recv);
+	if (env.begin_err)
+		return env.begin_err;
+	assert_true(bytes <= sizeof(env.received));
+	taken = calloc(1, sizeof(*taken));
+	taken->bytes = bytes;
+	rx->recv = taken;
+	env.begun++;
+	return 0;
+}
+
+static int fake_recv_data(struct vqp_rx *rx, u32 offset, const void *data, u32 bytes)
+{
+	struct taken *taken = rx->recv;
+
+	assert_int_equal(offset, taken->got);
+	assert_true(bytes <= taken->bytes - offset);
+	if (env.data_err)
+		return env.data_err;
+	memcpy(env.received + offset, data, bytes);
+	taken->got += bytes;
+	return 0;
+}
+
+static void fake_recv_end(struct vqp_rx *rx, const struct vqp_pkt *pkt, u32 bytes, bool ok)
+{
+	struct taken *taken = rx->recv;
+
+	rx->recv = NULL;
+	if (ok) {
+		assert_int_equal(taken->got, taken->bytes);
+		assert_true(pkt->op == VQP_OP_WRITE || bytes == taken->bytes);
+		env.ended++;
+		env.ended_bytes = bytes;
+		env.ended_pkt = *pkt;
+	} else {
+		assert_null(pkt);
+		env.broken++;
+	}
+	free(taken);
+}
+
+static int fake_write(struct vqp_rx *rx, u32 rkey, u64 addr, const void *data, u32 bytes)
+{
+	(void)rx;
+	assert_int_equal(rkey, 5);
+	if (env.write_err)
+		return env.write_err;
+	assert_true(addr + bytes <= sizeof(env.memory));
+	if (bytes)
+		memcpy(env.memory + addr, data, bytes);
+	env.writes++;
+	return 0;
+}
+
+static int fake_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
+{
+	(void)rx;
+	(void)addr;
+	assert_int_equal(rkey, 5);
+	assert_true(bytes > 0);
+	env.checks++;
+	return env.check_err;
+}
+
+static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
+{
+	(void)rx;
+	assert_ptr_equal(reply_to, &env.node);
+	assert_int_equal(pkt->payload_bytes, bytes);
+	assert_int_equal(pkt->src_epoch, env.tab.epoch);
+	assert_int_equal(pkt->dst_epoch, 3);
+	if (!env.lose_after)
+		return -EAGAIN;
+	env.lose_after--;
+	assert_int_equal(rkey, pkt->op == VQP_OP_READ_RESP ? 5 : 0);
+	assert_true(env.nanswers < ARRAY_SIZE(env.answers));
+	env.addr[env.nanswers] = addr;
+	env.answers[env.nanswers++] = *pkt;
+	return 0;
+}
+
+static const struct vqp_rx_ops fake_ops = {
+	.open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
+	.recv_data = fake_recv_data, .recv_end = fake_recv_end, .write = fake_write,
+	.read_check = fake_read_check, .reply = fake_reply,
+};
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&env, 0, sizeof(env));
+	env.node = node_a;
+	env.now = 1000000;
+	env.lose_after = ~0U;
+	vqp_rxtab_init(&env.tab, &fake_ops, env.slots, SLOTS, env.buckets, ARRAY_SIZE(env.buckets),
+		       PAYLOAD, EPOCH, LINGER, IDLE);
+	return 0;
+}
+
+/* Whatever a test did: what was taken was given back. */
+static int teardown(void **state)
+{
+	(void)state;
+	vqp_rxtab_purge(&env.tab, NULL);
+	assert_int_equal(env.opens, env.closes);
+	assert_int_equal(env.begun, env.ended + env.broken);
+	return 0;
+}
+
+static const u8 data[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLM";
+
+static void input(struct vqp_pkt pkt)
+{
+	pkt.src_epoch = 3;
+	pkt.turn = env.turn;
+	if (!pkt.dst_epoch)
+		pkt.dst_epoch = EPOCH;
+	if (!pkt.flow)
+		pkt.flow = FLOW;
+	if (pkt.flags & VQP_PKT_OPEN) {
+		pkt.tenant = 1;
+		pkt.src_qp = 9;
+		pkt.src_lanes = 1;
+	}
+	pkt.payload = data;
+	vqp_rxtab_input(&env.tab, env.node, &env.node, &pkt, env.now);
+}
+
+/* Open the flow with an empty WRITE: PSN 0. */
+static void open_flow(u32 flow)
+{
+	input((struct vqp_pkt) {
+		.op = VQP_OP_WRITE, .flags = WHOLE | VQP_PKT_OPEN, .flow = flow, .psn = PSN(0), .open_psn = PSN(0), .rkey = 5,
+	});
+}
+
+static void send(u32 psn, u32 flags, u32 bytes)
+{
+	input((struct vqp_pkt) {
+		.op = VQP_OP_SEND, .flags = WHOLE | flags, .psn = psn, .open_psn = PSN(0),
+		.msg_bytes = bytes, .payload_bytes = bytes,
+	});
+}
+
+/* A part of a SEND of `total` bytes. */
+static void send_part(u32 psn, u32 offset, u32 bytes, u32 total)
+{
+	input((struct vqp_pkt) {
+		.op = VQP_OP_SEND, .psn = psn, .offset = offset, .payload_bytes = bytes, .msg_bytes = total,
+		.flags = (offset ? 0 : VQP_PKT_FIRST) | (offset + bytes == total ? VQP_PKT_LAST | VQP_PKT_ACK_REQ : 0),
+	});
+}
+
+static void write_part(u32 psn, u32 flags, u64 addr, u32 bytes)
+{
+	input((struct vqp_pkt) {
+		.op = VQP_OP_WRITE, .psn = psn, .flags = flags, .addr = addr, .rkey = 5, .payload_bytes = bytes,
+	});
+}
+
+static void read_chunk(u32 psn, u32 offset, u32 bytes)
+{
+	input((struct vqp_pkt) {
+		.op = VQP_OP_READ, .psn = psn, .addr = 0x4000 + offset, .rkey = 5, .offset = offset, .msg_bytes = bytes,
+	});
+}
+
+static const struct vqp_pkt *answer(void)
+{
+	assert_true(env.seen < env.nanswers);
+	return &env.answers[env.seen++];
+}
+
+static void expect_silence(void)
+{
+	assert_int_equal(env.seen, env.nanswers);
+}
+
+static void expect_ack(u32 psn)
+{
+	const struct vqp_pkt *pkt = answer();
+
+	assert_int_equal(pkt->op, VQP_OP_ACK);
+	assert_int_equal(pkt->ack_psn, psn);
+}
+
+static const struct vqp_pkt *expect_nak(u8 nak)
+{
+	const struct vqp_pkt *pkt = answer();
+
+	assert_int_equal(pkt->op, VQP_OP_NAK);
+	assert_int_equal(pkt->nak, nak);
+	return pkt;
+}
+
+static void expect_nak_at(u8 nak, u32 psn)
+{
+	assert_int_equal(expect_nak(nak)->ack_psn, psn);
+}
+
+/* ---- Opening ---- */
+
+static void an_open_packet_makes_a_context(void **state)
+{
+	(void)state;
+	send(PSN(0), VQP_PKT_OPEN | VQP_PKT_ACK_REQ, 10);
+	assert_int_equal(env.opens, 1);
+	assert_int_equal(env.tab.opened, 1);
+	assert_int_equal(env.ended, 1);
+	expect_ack(PSN(1));
+}
+
+static void answers_name_the_flow(void **state)
+{
+	const struct vqp_pkt *pkt;
+
+	(void)state;
+	send(PSN(0), VQP_PKT_OPEN | VQP_PKT_ACK_REQ, 10);
+	pkt = answer();
+	assert_int_equal(pkt->flow, FLOW);
+	assert_int_equal(pkt->psn, PSN(0));
+	assert_int_equal(pkt->flags, 0);
+}
+
+static void a_second_packet_that_overtook_the_first_waits(void **state)
+{
+	(void)state;
+	send(PSN(1), VQP_PKT_OPEN, 10);
+	expect_nak_at(VQP_NAK_SEQ, PSN(0));
+	assert_int_equal(env.ended, 0);
+	send(PSN(0), VQP_PKT_OPEN | VQP_PKT_ACK_REQ, 20);
+	assert_int_equal(env.ended_bytes, 20);
+	expect_ack(PSN(1));
+}
+
+static void an_unknown_flow_must_open(void **state)
+{
+	(void)state;
+	send(PSN(0), 0, 10);
+	expect_nak(VQP_NAK_NO_FLOW);
+	assert_int_equal(env.opens, 0);
+}
+
+static void nobody_has_the_address(void **state)
+{
+	(void)state;
+	env.open_err = -ENOENT;
+	for (u32 i = 0; i < 2 * SLOTS; i++) {
+		send(PSN(0), VQP_PKT_OPEN, 10);
+		expect_nak(VQP_NAK_NO_NS);
+	}
+	env.open_err = 0;
+	send(PSN(0), VQP_PKT_OPEN | VQP_PKT_ACK_REQ, 10);
+	expect_ack(PSN(1));
+}
+
+static void another_epoch_is_refused(void **state)
+{
+	(void)state;
+	input((struct vqp_pkt) { .op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN, .dst_epoch = EPOCH + 1 });
+	expect_nak(VQP_NAK_EPOCH);
+	assert_int_equal(env.opens, 0);
+}
+
+static void opening_twice_is_one_context(void **state)
+{
+	(void)state;
+	send(PSN(0), VQP_PKT_OPEN, 10);
+	send(PSN(1), VQP_PKT_OPEN, 10);
+	assert_int_equal(env.opens, 1);
+	assert_int_equal(env.ended, 2);
+}
+
+static void opening_a_flow_for_somebody_else_is_refused(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	input((struct vqp_pkt) {
+		.op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN, .psn = PSN(1), .open_psn = PSN(0), .dst_qp = 99,
+	});
+	expect_nak_at(VQP_NAK_OP, PSN(1));
+	send(PSN(1), VQP_PKT_ACK_REQ, 1);
+	expect_ack(PSN(2));
+}
+
+static void flows_of_two_nodes_are_apart(void **state)
+{
+	(void)state;
+	send(PSN(0), VQP_PKT_OPEN | VQP_PKT_ACK_REQ, 10);
+	env.node = node_b;
+	send(PSN(0), VQP_PKT_ACK_REQ, 10);
+	expect_ack(PSN(1));
+	expect_nak(VQP_NAK_NO_FLOW);
+}
+
+static void answers_are_no_requests(void **state)
+{
+	const u8 ops[] = { 0, VQP_OP_READ_RESP, VQP_OP_ACK, VQP_OP_NAK, VQP_OP_MAX + 1, 255 };
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(ops); i++)
+		input((struct vqp_pkt) { .op = ops[i], .flags = WHOLE | VQP_PKT_OPEN });
+	expect_silence();
+	assert_int_equal(env.opens, 0);
+}
+
+/* ---- SEND ---- */
+
+static void a_send_is_received(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(1), VQP_PKT_IMM | VQP_PKT_SOLICITED, 10);
+	assert_int_equal(env.ended, 1);
+	assert_int_equal(env.ended_bytes, 10);
+	assert_memory_equal(env.received, data, 10);
+	assert_true(env.ended_pkt.flags & VQP_PKT_IMM);
+}
+
+static void an_empty_send_is_received(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(1), 0, 0);
+	assert_int_equal(env.ended, 1);
+	assert_int_equal(env.ended_bytes, 0);
+}
+
+static void a_long_send_is_put_together(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	send_part(PSN(2), 60, 60, 150);
+	assert_int_equal(env.ended, 0);
+	send_part(PSN(3), 120, 30, 150);
+	assert_int_equal(env.begun, 1);
+	assert_int_equal(env.ended, 1);
+	assert_int_equal(env.ended_bytes, 150);
+	assert_memory_equal(env.received + 120, data, 30);
+	expect_ack(PSN(4));
+}
+
+static void no_receive_posted(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.begin_err = -EAGAIN;
+	send(PSN(1), VQP_PKT_ACK_REQ, 10);
+	assert_int_equal(expect_nak(VQP_NAK_RNR)->rnr_us, VQP_RX_RNR_US);
+	assert_int_equal(env.answers[0].ack_psn, PSN(1));
+	env.begin_err = 0;
+	send(PSN(1), VQP_PKT_ACK_REQ, 10);
+	expect_ack(PSN(2));
+	assert_int_equal(env.ended, 1);
+}
+
+static void what_follows_a_send_not_received_is_dropped_silently(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.begin_err = -EAGAIN;
+	send(PSN(1), 0, 10);
+	env.begin_err = 0;
+	send(PSN(2), 0, 10);
+	send(PSN(3), VQP_PKT_ACK_REQ, 10);
+	expect_nak(VQP_NAK_RNR);
+	expect_silence();
+	assert_int_equal(env.ended, 0);
+}
+
+static void a_send_that_cannot_be_received_fails_the_flow(void **state)
+{
+	const struct { int err; u8 nak; } expect[] = {
+		{ -ENOENT, VQP_NAK_INV_REQ }, { -EMSGSIZE, VQP_NAK_INV_REQ }, { -EIO, VQP_NAK_OP },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(expect); i++) {
+		setup(state);
+		open_flow(FLOW);
+		env.begin_err = expect[i].err;
+		send(PSN(1), 0, 10);
+		expect_nak_at(expect[i].nak, PSN(1));
+		env.begin_err = 0;
+		send(PSN(1), 0, 10);
+		send(PSN(2), 0, 10);
+		expect_nak_at(expect[i].nak, PSN(1));
+		expect_nak_at(expect[i].nak, PSN(1));
+		assert_int_equal(env.begun, 0);
+		teardown(state);
+	}
+	setup(state);
+}
+
+static void bad_receive_memory_gives_the_receive_back(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.data_err = -EFAULT;
+	send(PSN(1), 0, 10);
+	expect_nak_at(VQP_NAK_OP, PSN(1));
+	assert_int_equal(env.broken, 1);
+}
+
+static void a_hole_in_a_message_is_a_violation(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	send_part(PSN(2), 61, 60, 150);
+	expect_nak_at(VQP_NAK_OP, PSN(2));
+	assert_int_equal(env.broken, 1);
+}
+
+static void a_message_that_changes_its_length_is_a_violation(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	send_part(PSN(2), 60, 60, 160);
+	expect_nak_at(VQP_NAK_OP, PSN(2));
+}
+
+static void more_than_the_message_is_a_violation(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	input((struct vqp_pkt) {
+		.op = VQP_OP_SEND, .psn = PSN(2), .offset = 60, .payload_bytes = 91, .msg_bytes = 150, .flags = VQP_PKT_LAST,
+	});
+	expect_nak_at(VQP_NAK_OP, PSN(2));
+	assert_int_equal(env.ended, 0);
+}
+
+static void a_message_in_a_message_is_a_violation(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	send(PSN(2), 0, 10);
+	expect_nak_at(VQP_NAK_OP, PSN(2));
+}
+
+static void a_write_or_read_in_a_send_is_a_violation(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	write_part(PSN(2), 0, 0, 10);
+	expect_nak_at(VQP_NAK_OP, PSN(2));
+	teardown(state);
+	setup(state);
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	read_chunk(PSN(2), 0, 10);
+	expect_nak_at(VQP_NAK_OP, PSN(2));
+	assert_int_equal(env.checks, 0);
+}
+
+static void a_message_without_a_start_is_a_violation(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 60, 60, 150);
+	expect_nak_at(VQP_NAK_OP, PSN(1));
+	teardown(state);
+	setup(state);
+	open_flow(FLOW);
+	write_part(PSN(1), VQP_PKT_LAST, 0, 10);
+	expect_nak_at(VQP_NAK_OP, PSN(1));
+	assert_int_equal(env.writes, 1);	/* the one that opened */
+}
+
+/* ---- WRITE ---- */
+
+static void a_write_writes(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	write_part(PSN(1), VQP_PKT_FIRST, 1000, 50);
+	write_part(PSN(2), VQP_PKT_LAST | VQP_PKT_ACK_REQ, 1050, 20);
+	expect_ack(PSN(3));
+	assert_memory_equal(env.memory + 1000, data, 50);
+	assert_memory_equal(env.memory + 1050, data, 20);
+	assert_int_equal(env.begun, 0);
+}
+
+static void a_write_with_immediate_takes_a_receive(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	write_part(PSN(1), VQP_PKT_FIRST, 1000, 50);
+	assert_int_equal(env.begun, 0);
+	write_part(PSN(2), VQP_PKT_LAST | VQP_PKT_IMM, 1050, 20);
+	assert_int_equal(env.ended, 1);
+	assert_int_equal(env.ended_bytes, 70);
+}
+
+static void a_write_with_immediate_waits_for_a_receive(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.begin_err = -EAGAIN;
+	write_part(PSN(1), VQP_PKT_FIRST, 1000, 50);
+	write_part(PSN(2), VQP_PKT_LAST | VQP_PKT_IMM, 1050, 20);
+	expect_nak_at(VQP_NAK_RNR, PSN(2));
+	env.begin_err = 0;
+	write_part(PSN(2), VQP_PKT_LAST | VQP_PKT_IMM | VQP_PKT_ACK_REQ, 1050, 20);
+	expect_ack(PSN(3));
+	assert_int_equal(env.ended_bytes, 70);
+}
+
+static void a_bad_key_fails_the_flow(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.write_err = -EACCES;
+	write_part(PSN(1), WHOLE, 1000, 50);
+	expect_nak_at(VQP_NAK_ACCESS, PSN(1));
+	env.write_err = 0;
+	write_part(PSN(2), WHOLE, 1000, 50);
+	expect_nak_at(VQP_NAK_ACCESS, PSN(1));
+	assert_int_equal(env.writes, 1);
+}
+
+static void a_write_around_the_end_of_memory_is_refused(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	write_part(PSN(1), WHOLE, ~0ULL - 10, 50);
+	expect_nak_at(VQP_NAK_ACCESS, PSN(1));
+	assert_int_equal(env.writes, 1);
+}
+
+static void a_refused_write_takes_no_receive(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.write_err = -EACCES;
+	write_part(PSN(1), WHOLE | VQP_PKT_IMM, 1000, 50);
+	expect_nak(VQP_NAK_ACCESS);
+	assert_int_equal(env.begun, 0);
+}
+
+/* ---- READ ---- */
+
+static void a_read_is_answered_packet_by_packet(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	read_chunk(PSN(1), 0, 250);
+	for (u32 i = 0; i < 3; i++) {
+		const struct vqp_pkt *pkt = answer();
+
+		assert_int_equal(pkt->op, VQP_OP_READ_RESP);
+		assert_int_equal(pkt->psn, PSN(1));
+		assert_int_equal(pkt->offset, i * PAYLOAD);
+		assert_int_equal(pkt->payload_bytes, i < 2 ? PAYLOAD : 50);
+		assert_int_equal(env.addr[i], 0x4000 + i * PAYLOAD);
+	}
+	expect_silence();
+}
+
+static void an_empty_read_is_answered_unchecked(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.check_err = -EACCES;
+	read_chunk(PSN(1), 0, 0);
+	assert_int_equal(answer()->op, VQP_OP_READ_RESP);
+	expect_silence();
+}
+
+static void a_part_of_a_chunk_keeps_its_offsets(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	read_chunk(PSN(1), 300, 150);
+	assert_int_equal(answer()->offset, 300);
+	assert_int_equal(answer()->offset, 400);
+	assert_int_equal(env.addr[1], 0x4000 + 400);
+	expect_silence();
+}
+
+static void a_read_of_more_than_a_chunk_is_refused(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	read_chunk(PSN(1), 0, CHUNK + 1);
+	expect_nak_at(VQP_NAK_OP, PSN(1));
+	teardown(state);
+	setup(state);
+	open_flow(FLOW);
+	read_chunk(PSN(1), 100, CHUNK - 99);
+	expect_nak_at(VQP_NAK_OP, PSN(1));
+	teardown(state);
+	setup(state);
+	open_flow(FLOW);
+	read_chunk(PSN(1), ~0U, 2);
+	expect_nak_at(VQP_NAK_OP, PSN(1));
+}
+
+static void a_read_of_a_bad_key_is_refused(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.check_err = -EACCES;
+	read_chunk(PSN(1), 0, 10);
+	expect_nak_at(VQP_NAK_ACCESS, PSN(1));
+	expect_silence();
+}
+
+static void a_read_around_the_end_of_memory_is_refused(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	input((struct vqp_pkt) { .op = VQP_OP_READ, .psn = PSN(1), .addr = ~0ULL, .rkey = 5, .msg_bytes = 10 });
+	expect_nak_at(VQP_NAK_ACCESS, PSN(1));
+	assert_int_equal(env.checks, 0);
+}
+
+static void a_response_that_cannot_be_sent_ends_the_chunk(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.lose_after = 2;
+	read_chunk(PSN(1), 0, CHUNK);
+	assert_int_equal(env.nanswers, 2);
+	env.lose_after = ~0U;
+	read_chunk(PSN(1), 200, CHUNK - 200);
+	assert_int_equal(env.nanswers, VQP_READ_CHUNK_PACKETS);
+}
+
+/* ---- Order ---- */
+
+static void a_duplicate_is_acknowledged_not_executed(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(1), 0, 10);
+	send(PSN(1), 0, 10);
+	expect_ack(PSN(2));
+	assert_int_equal(env.ended, 1);
+}
+
+static void a_duplicate_read_is_checked_and_answered_again(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	read_chunk(PSN(1), 0, 10);
+	read_chunk(PSN(1), 0, 10);
+	assert_int_equal(env.nanswers, 2);
+	assert_int_equal(env.checks, 2);
+}
+
+static void a_late_read_of_a_key_now_gone_does_not_fail_the_flow(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	read_chunk(PSN(1), 0, 10);
+	answer();
+	env.check_err = -EACCES;
+	read_chunk(PSN(1), 0, 10);
+	expect_nak_at(VQP_NAK_ACCESS, PSN(1));
+	send(PSN(2), VQP_PKT_ACK_REQ, 10);
+	expect_ack(PSN(3));
+}
+
+static void a_gap_is_reported_once(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(2), 0, 10);
+	send(PSN(3), VQP_PKT_ACK_REQ, 10);
+	expect_nak_at(VQP_NAK_SEQ, PSN(1));
+	expect_silence();
+	assert_int_equal(env.ended, 0);
+}
+
+static void each_gap_is_reported(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(2), 0, 10);
+	send(PSN(1), 0, 10);
+	send(PSN(2), 0, 10);
+	send(PSN(4), 0, 10);
+	expect_nak_at(VQP_NAK_SEQ, PSN(1));
+	expect_nak_at(VQP_NAK_SEQ, PSN(3));
+	expect_silence();
+}
+
+static void a_gap_is_reported_again_when_the_initiator_went_back(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	for (env.turn = 0xffff; env.turn != 2; env.turn++)
+		for (u32 i = 2; i < 6; i++)
+			send(PSN(i), 0, 10);
+	for (u32 i = 0; i < 3; i++) {
+		assert_int_equal(env.answers[env.seen].turn, (u16)(0xffff + i));
+		expect_nak_at(VQP_NAK_SEQ, PSN(1));
+	}
+	expect_silence();
+}
+
+static void acks_come_every_so_many_packets(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	for (u32 i = 1; i < 2 * VQP_RX_ACK_EVERY; i++)
+		send(PSN(i), 0, 1);
+	expect_ack(PSN(VQP_RX_ACK_EVERY));
+	expect_ack(PSN(2 * VQP_RX_ACK_EVERY));
+	expect_silence();
+}
+
+static void an_answered_read_counts_as_an_ack(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	for (u32 i = 1; i < VQP_RX_ACK_EVERY - 1; i++)
+		send(PSN(i), 0, 1);
+	read_chunk(PSN(VQP_RX_ACK_EVERY - 1), 0, 10);
+	send(PSN(VQP_RX_ACK_EVERY), 0, 1);
+	assert_int_equal(answer()->op, VQP_OP_READ_RESP);
+	expect_silence();
+}
+
+static void a_failed_flow_still_answers_earlier_reads(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	read_chunk(PSN(1), 0, 10);
+	answer();
+	env.write_err = -EACCES;
+	write_part(PSN(2), WHOLE, 0, 10);
+	expect_nak_at(VQP_NAK_ACCESS, PSN(2));
+	read_chunk(PSN(1), 0, 10);
+	assert_int_equal(answer()->op, VQP_OP_READ_RESP);
+}
+
+/* ---- The life of contexts ---- */
+
+static void close_pkt(u32 flow)
+{
+	input((struct vqp_pkt) { .op = VQP_OP_CLOSE, .flow = flow });
+}
+
+static void closing_lets_go_of_the_namespace(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	close_pkt(FLOW);
+	assert_int_equal(env.closes, 1);
+	expect_silence();
+}
+
+static void closing_breaks_a_message_off(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	close_pkt(FLOW);
+	assert_int_equal(env.broken, 1);
+}
+
+static void closing_what_is_not_open_is_ignored(void **state)
+{
+	(void)state;
+	close_pkt(FLOW);
+	input((struct vqp_pkt) { .op = VQP_OP_CLOSE, .dst_epoch = EPOCH + 1 });
+	open_flow(FLOW);
+	close_pkt(FLOW);
+	close_pkt(FLOW);
+	expect_silence();
+	assert_int_equal(env.closes, 1);
+}
+
+static void a_late_packet_of_a_closed_flow_is_recognized(void **state)
+{
+	(void)state;
+	send(PSN(0), VQP_PKT_OPEN, 10);
+	close_pkt(FLOW);
+	send(PSN(0), VQP_PKT_OPEN, 10);
+	assert_int_equal(env.ended, 1);
+	assert_int_equal(env.opens, 1);
+	expect_silence();
+}
+
+static void closed_contexts_linger(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < SLOTS; i++) {
+		open_flow(FLOW + i);
+		close_pkt(FLOW + i);
+	}
+	env.now += LINGER - 1;
+	open_flow(FLOW + SLOTS);
+	assert_int_equal(expect_nak(VQP_NAK_BUSY)->rnr_us, VQP_RX_BUSY_US);
+	assert_int_equal(env.tab.busy, 1);
+	env.now += 1;
+	open_flow(FLOW + SLOTS);
+	expect_silence();
+	assert_int_equal(env.opens, SLOTS + 1);
+	assert_int_equal(env.tab.reused, 0);
+}
+
+static void the_oldest_closed_context_is_reused_first(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < SLOTS; i++) {
+		open_flow(FLOW + i);
+		env.now += LINGER;
+	}
+	for (u32 i = 0; i < SLOTS; i++) {
+		close_pkt(FLOW + i);
+		env.now += LINGER;
+	}
+	/* a late packet makes the oldest the youngest */
+	open_flow(FLOW);
+	env.now += LINGER;
+	open_flow(FLOW + SLOTS);
+	open_flow(FLOW);
+	assert_int_equal(env.opens, SLOTS + 1);
+	open_flow(FLOW + 1);
+	assert_int_equal(env.opens, SLOTS + 2);
+}
+
+static void open_contexts_are_not_taken_from_the_active(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < SLOTS; i++)
+		open_flow(FLOW + i);
+	env.now += IDLE - 1;
+	open_flow(FLOW + SLOTS);
+	expect_nak(VQP_NAK_BUSY);
+	assert_int_equal(env.closes, 0);
+}
+
+static void an_idle_context_is_reused_when_none_is_free(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < SLOTS; i++)
+		open_flow(FLOW + i);
+	env.now += IDLE / 2;
+	write_part(PSN(1), WHOLE, 0, 1);	/* FLOW is active */
+	env.now += IDLE / 2;
+	open_flow(FLOW + SLOTS);
+	expect_silence();
+	assert_int_equal(env.tab.reused, 1);
+	assert_int_equal(env.closes, 1);
+	write_part(PSN(2), WHOLE | VQP_PKT_ACK_REQ, 0, 1);
+	expect_ack(PSN(3));
+	input((struct vqp_pkt) { .op = VQP_OP_WRITE, .flow = FLOW + 1, .flags = WHOLE, .psn = PSN(1), .rkey = 5 });
+	expect_nak(VQP_NAK_NO_FLOW);
+}
+
+static void reusing_breaks_a_dead_initiators_message_off(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	for (u32 i = 1; i < SLOTS; i++)
+		open_flow(FLOW + i);
+	env.now += IDLE;
+	open_flow(FLOW + SLOTS);
+	assert_int_equal(env.broken, 1);
+	expect_silence();
+}
+
+static void a_closed_context_is_reused_before_an_idle_one(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < SLOTS; i++)
+		open_flow(FLOW + i);
+	env.now += IDLE;
+	close_pkt(FLOW + 2);
+	env.now += LINGER;
+	open_flow(FLOW + SLOTS);
+	assert_int_equal(env.tab.reused, 0);
+}
+
+static void a_dead_namespace_is_told_and_let_go(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	env.dead = true;
+	send_part(PSN(2), 60, 60, 150);
+	expect_nak(VQP_NAK_NO_NS);
+	assert_int_equal(env.broken, 1);
+	assert_int_equal(env.closes, 1);
+	env.dead = false;
+	send_part(PSN(2), 60, 60, 150);
+	expect_nak(VQP_NAK_NO_FLOW);
+}
+
+static void purging_lets_go_of_a_namespace(void **state)
+{
+	int other;
+
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	open_flow(FLOW + 1);
+	vqp_rxtab_purge(&env.tab, &other);
+	assert_int_equal(env.closes, 0);
+	vqp_rxtab_purge(&env.tab, &ns);
+	assert_int_equal(env.closes, 2);
+	assert_int_equal(env.broken, 1);
+	send(PSN(2), 0, 10);
+	expect_nak(VQP_NAK_NO_FLOW);
+}
+
+static void a_forgotten_flow_is_taken_up_where_it_says(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	vqp_rxtab_purge(&env.tab, &ns);
+	input((struct vqp_pkt) {
+		.op = VQP_OP_READ, .flags = VQP_PKT_OPEN, .psn = PSN(7), .open_psn = PSN(9), .rkey = 5, .msg_bytes = 10,
+	});
+	assert_int_equal(answer()->op, VQP_OP_READ_RESP);
+	send(PSN(9), VQP_PKT_ACK_REQ, 10);
+	expect_ack(PSN(10));
+}
+
+static void any_number_of_flows_uses_the_same_contexts(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < 1000; i++) {
+		open_flow(FLOW + i);
+		close_pkt(FLOW + i);
+		env.now += LINGER;
+	}
+	expect_silence();
+	assert_int_equal(env.opens, 1000);
+	assert_int_equal(env.closes, 1000);
+}
+
+/* Packets as a hostile or broken node could make them, valid or not, near enough to the truth to get far. */
+static struct vqp_pkt random_packet(u64 *rng)
+{
+	const struct vqp_rx *rx = &env.slots[unit_random(rng) % SLOTS];
+	const u64 r = unit_random(rng);
+	struct vqp_pkt pkt = {
+		.op = rx->msg_op ? rx->msg_op : VQP_OP_SEND + r % 2, .rkey = 5, .addr = r >> 16 & 0xfff,
+		.flags = r >> 8 & (VQP_PKT_OPEN | VQP_PKT_IMM | VQP_PKT_ACK_REQ),
+		.flow = rx->flow, .psn = rx->psn, .open_psn = rx->psn - (r >> 28) % 2,
+		.msg_bytes = (r >> 32) % 200,
+	};
+
+	if (rx->msg_op) {
+		pkt.msg_bytes = rx->msg_bytes;
+		pkt.offset = rx->msg_done;
+	} else {
+		pkt.flags |= VQP_PKT_FIRST;
+	}
+	pkt.payload_bytes = pkt.msg_bytes - pkt.offset > 80 ? 80 : pkt.msg_bytes - pkt.offset;
+	if (pkt.payload_bytes == pkt.msg_bytes - pkt.offset)
+		pkt.flags |= VQP_PKT_LAST;
+	if (rx->state == VQP_RX_FREE || rx->state == VQP_RX_FAILED)
+		pkt.flow = FLOW + unit_random(rng) % 64;
+	switch (r >> 48 & 63) {
+	case 0:
+		pkt.op = unit_random(rng) % 9;
+		break;
+	case 1:
+		pkt.psn += unit_random(rng) % 5 - 2;
+		break;
+	case 2:
+		pkt.offset = unit_random(rng) % 200;
+		break;
+	case 3:
+		pkt.offset = unit_random(rng);
+		break;
+	case 4:
+		pkt.msg_bytes = unit_random(rng) % 8192;
+		break;
+	case 5:
+		pkt.flags ^= unit_random(rng) & VQP_PKT_FLAGS_ALL;
+		break;
+	}
+	return pkt;
+}
+
+static void any_packet_is_safe(void **state)
+{
+	u64 rng = 5;
+
+	(void)state;
+	for (u32 i = 0; i < 200000; i++) {
+		env.begin_err = unit_random(&rng) % 4 ? 0 : -EAGAIN;
+		env.write_err = unit_random(&rng) % 32 ? 0 : -EACCES;
+		env.check_err = env.write_err;
+		env.nanswers = 0;
+		env.now += unit_random(&rng) % 100;
+		if (unit_random(&rng) % 20 == 0)
+			env.now += IDLE;
+		input(random_packet(&rng));
+	}
+	assert_true(env.ended > 1000 && env.broken > 100 && env.opens > 1000);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_open_packet_makes_a_context),
+		TEST(answers_name_the_flow),
+		TEST(a_second_packet_that_overtook_the_first_waits),
+		TEST(an_unknown_flow_must_open),
+		TEST(nobody_has_the_address),
+		TEST(another_epoch_is_refused),
+		TEST(opening_twice_is_one_context),
+		TEST(opening_a_flow_for_somebody_else_is_refused),
+		TEST(flows_of_two_nodes_are_apart),
+		TEST(answers_are_no_requests),
+		TEST(a_send_is_received),
+		TEST(an_empty_send_is_received),
+		TEST(a_long_send_is_put_together),
+		TEST(no_receive_posted),
+		TEST(what_follows_a_send_not_received_is_dropped_silently),
+		TEST(a_send_that_cannot_be_received_fails_the_flow),
+		TEST(bad_receive_memory_gives_the_receive_back),
+		TEST(a_hole_in_a_message_is_a_violation),
+		TEST(a_message_that_changes_its_length_is_a_violation),
+		TEST(more_than_the_message_is_a_violation),
+		TEST(a_message_in_a_message_is_a_violation),
+		TEST(a_write_or_read_in_a_send_is_a_violation),
+		TEST(a_message_without_a_start_is_a_violation),
+		TEST(a_write_writes),
+		TEST(a_write_with_immediate_takes_a_receive),
+		TEST(a_write_with_immediate_waits_for_a_receive),
+		TEST(a_bad_key_fails_the_flow),
+		TEST(a_write_around_the_end_of_memory_is_refused),
+		TEST(a_refused_write_takes_no_receive),
+		TEST(a_read_is_answered_packet_by_packet),
+		TEST(an_empty_read_is_answered_unchecked),
+		TEST(a_part_of_a_chunk_keeps_its_offsets),
+		TEST(a_read_of_more_than_a_chunk_is_refused),
+		TEST(a_read_of_a_bad_key_is_refused),
+		TEST(a_read_around_the_end_of_memory_is_refused),
+		TEST(a_response_that_cannot_be_sent_ends_the_chunk),
+		TEST(a_duplicate_is_acknowledged_not_executed),
+		TEST(a_duplicate_read_is_checked_and_answered_again),
+		TEST(a_late_read_of_a_key_now_gone_does_not_fail_the_flow),
+		TEST(a_gap_is_reported_once),
+		TEST(each_gap_is_reported),
+		TEST(a_gap_is_reported_again_when_the_initiator_went_back),
+		TEST(acks_come_every_so_many_packets),
+		TEST(an_answered_read_counts_as_an_ack),
+		TEST(a_failed_flow_still_answers_earlier_reads),
+		TEST(closing_lets_go_of_the_namespace),
+		TEST(closing_breaks_a_message_off),
+		TEST(closing_what_is_not_open_is_ignored),
+		TEST(a_late_packet_of_a_closed_flow_is_recognized),
+		TEST(closed_contexts_linger),
+		TEST(the_oldest_closed_context_is_reused_first),
+		TEST(open_contexts_are_not_taken_from_the_active),
+		TEST(an_idle_context_is_reused_when_none_is_free),
+		TEST(reusing_breaks_a_dead_initiators_message_off),
+		TEST(a_closed_context_is_reused_before_an_idle_one),
+		TEST(a_dead_namespace_is_told_and_let_go),
+		TEST(purging_lets_go_of_a_namespace),
+		TEST(a_forgotten_flow_is_taken_up_where_it_says),
+		TEST(any_number_of_flows_uses_the_same_contexts),
+		TEST(any_packet_is_safe),
+	};
+
+	return cmocka_run_group_tests_name("rx", tests, NULL, NULL);
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "unit.h"
+#include "sim.h"
+
+#define SEEDS	500
+
+static const struct sim_cfg quiet = {
+	.seed = 1, .nodes = 2, .flows = 3, .msgs = 20, .max_bytes = 200 * 1024, .contexts = 16,
+	.payload_bytes = 1024, .window_packets = 32, .delay_us = 100, .packet_us = 2, .pause_us = 2000,
+	.idle_us = 10000000,
+};
+
+static struct sim_stats run(const struct sim_cfg *cfg)
+{
+	struct sim_stats stats;
+
+	sim_run(cfg, &stats);
+	return stats;
+}
+
+static void a_good_network_sees_each_packet_once(void **state)
+{
+	const struct sim_stats stats = run(&quiet);
+
+	(void)state;
+	assert_int_equal(stats.resent, 0);
+	assert_int_equal(stats.gaps, 0);
+}
+
+static void acks_are_few(void **state)
+{
+	struct sim_cfg cfg = quiet;
+	struct sim_stats stats;
+
+	(void)state;
+	cfg.flows = 1;
+	cfg.ops = 1 << SIM_WRITE;
+	cfg.msgs = 200;
+	stats = run(&cfg);
+	/* data, an answer every 16 packets, and one for each burst of posts or turn of the window */
+	assert_true(stats.packets < stats.bytes / cfg.payload_bytes * 5 / 4 + 3 * cfg.msgs);
+}
+
+static void each_kind_alone(void **state)
+{
+	struct sim_cfg cfg = quiet;
+
+	(void)state;
+	cfg.loss = 50;
+	cfg.jitter_us = 50;
+	for (u32 kind = 0; kind < SIM_KINDS; kind++) {
+		cfg.ops = 1U << kind;
+		run(&cfg);
+	}
+}
+
+static void loss(void **state)
+{
+	struct sim_cfg cfg = quiet;
+	struct sim_stats stats;
+
+	(void)state;
+	cfg.loss = 200;
+	stats = run(&cfg);
+	assert_true(stats.lost > 100 && stats.resent > 0);
+}
+
+static void duplicates(void **state)
+{
+	struct sim_cfg cfg = quiet;
+
+	(void)state;
+	cfg.duplicates = 500;
+	cfg.jitter_us = 200;
+	run(&cfg);
+}
+
+static void reordering(void **state)
+{
+	struct sim_cfg cfg = quiet;
+	struct sim_stats stats;
+
+	(void)state;
+	cfg.jitter_us = 1000;
+	stats = run(&cfg);
+	assert_true(stats.gaps > 0);
+}
+
+static void receivers_not_ready(void **state)
+{
+	struct sim_cfg cfg = quiet;
+	struct sim_stats stats;
+
+	(void)state;
+	cfg.rnr = 800;
+	cfg.loss = 20;
+	stats = run(&cfg);
+	assert_true(stats.rnr > 50);
+}
+
+static void senders_without_room(void **state)
+{
+	struct sim_cfg cfg = quiet;
+
+	(void)state;
+	cfg.no_room = 300;
+	run(&cfg);
+}
+
+static void more_flows_than_contexts(void **state)
+{
+	struct sim_cfg cfg = quiet;
+	struct sim_stats stats;
+
+	(void)state;
+	cfg.flows = 12;
+	cfg.contexts = 2;
+	cfg.loss = 20;
+	cfg.max_bytes = 20000;
+	stats = run(&cfg);
+	assert_true(stats.busy > 0);
+}
+
+/* Contexts are taken from flows that rest, which open again where they were. */
+static void contexts_taken_from_idle_flows(void **state)
+{
+	struct sim_cfg cfg = quiet;
+	struct sim_stats stats;
+
+	(void)state;
+	cfg.flows = 8;
+	cfg.contexts = 3;
+	cfg.msgs = 40;
+	cfg.max_bytes = 20000;
+	cfg.loss = 30;
+	cfg.duplicates = 30;
+	cfg.jitter_us = 100;
+	cfg.pause_us = 20000000;
+	cfg.idle_us = 4000000;
+	stats = run(&cfg);
+	assert_true(stats.reused > 10 && stats.no_flow > 10);
+}
+
+static void many_to_one_node(void **state)
+{
+	struct sim_cfg cfg = quiet;
+
+	(void)state;
+	cfg.nodes = 4;
+	cfg.flows = 24;
+	cfg.contexts = 32;
+	cfg.max_bytes = 50000;
+	cfg.loss = 10;
+	run(&cfg);
+}
+
+static void one_packet_windows(void **state)
+{
+	struct sim_cfg cfg = quiet;
+
+	(void)state;
+	cfg.window_packets = 1;
+	cfg.max_bytes = 20000;
+	cfg.loss = 50;
+	run(&cfg);
+}
+
+/* With 1% loss a transfer may take this many times as long as without: `percent` / 100. */
+static void check_goodput(u32 ops, u32 percent)
+{
+	struct sim_cfg cfg = quiet;
+	struct sim_stats clean, lossy;
+
+	cfg.flows = 1;
+	cfg.ops = ops;
+	cfg.msgs = 400;
+	cfg.packet_us = 10;
+	cfg.window_packets = 64;
+	cfg.pause_us = 10;
+	clean = run(&cfg);
+	cfg.loss = 10;
+	lossy = run(&cfg);
+	print_message("%llu us without loss, %llu us with 1%% loss\n",
+		      (unsigned long long)clean.us, (unsigned long long)lossy.us);
+	assert_int_equal(clean.bytes, lossy.bytes);
+	assert_true(lossy.us * 100 <= clean.us * percent);
+}
+
+static void goodput_of_writes_with_one_percent_loss(void **state)
+{
+	(void)state;
+	/* what follows a lost packet is sent again: up to a window for each */
+	check_goodput(1 << SIM_WRITE, 200);
+}
+
+static void goodput_of_reads_with_one_percent_loss(void **state)
+{
+	(void)state;
+	/* only what is missing is asked for again */
+	check_goodput(1 << SIM_READ, 111);
+}
+
+/* Everything at once, at random. */
+static void random_networks(void **state)
+{
+	struct sim_stats total = { 0 };
+
+	(void)state;
+	for (u64 seed = 1; seed <= SEEDS; seed++) {
+		u64 rng = seed;
+		const u32 payloads[] = { 256, 1000, 1024, 2048, 3960 };
+		const u32 windows[] = { 4, 16, 64, 256 };
+		const struct sim_cfg cfg = {
+			.seed = seed,
+			.nodes = 2 + unit_random(&rng) % 3,
+			.flows = 2 + unit_random(&rng) % 5,
+			.msgs = 5 + unit_random(&rng) % 15,
+			.max_bytes = 200 * 1024,
+			.contexts = 1 + unit_random(&rng) % 8,
+			.payload_bytes = payloads[unit_random(&rng) % ARRAY_SIZE(payloads)],
+			.window_packets = windows[unit_random(&rng) % ARRAY_SIZE(windows)],
+			.loss = unit_random(&rng) % 201,
+			.duplicates = unit_random(&rng) % 100,
+			.rnr = unit_random(&rng) % 300,
+			.no_room = unit_random(&rng) % 50,
+			.delay_us = 10 + unit_random(&rng) % 300,
+			.jitter_us = unit_random(&rng) % 300,
+			.packet_us = unit_random(&rng) % 10,
+			.pause_us = 1 + unit_random(&rng) % 20000,
+			.idle_us = 10000000,
+		};
+		const struct sim_stats stats = run(&cfg);
+
+		total.packets += stats.packets;
+		total.lost += stats.lost;
+		total.bytes += stats.bytes;
+	}
+	print_message("%d seeds: %llu MB in %llu packets, %llu of them lost\n", SEEDS,
+		      (unsigned long long)total.bytes >> 20, (unsigned long long)total.packets,
+		      (unsigned long long)total.lost);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_good_network_sees_each_packet_once),
+		cmocka_unit_test(acks_are_few),
+		cmocka_unit_test(each_kind_alone),
+		cmocka_unit_test(loss),
+		cmocka_unit_test(duplicates),
+		cmocka_unit_test(reordering),
+		cmocka_unit_test(receivers_not_ready),
+		cmocka_unit_test(senders_without_room),
+		cmocka_unit_test(more_flows_than_contexts),
+		cmocka_unit_test(contexts_taken_from_idle_flows),
+		cmocka_unit_test(many_to_one_node),
+		cmocka_unit_test(one_packet_windows),
+		cmocka_unit_test(goodput_of_writes_with_one_percent_loss),
+		cmocka_unit_test(goodput_of_reads_with_one_percent_loss),
+		cmocka_unit_test(random_networks),
+	};
+
+	return cmocka_run_group_tests_name("sim", tests, NULL, NULL);
+}
