@@ -23,6 +23,21 @@ static int open_device(struct bad *b)
 	return -vqp_close(context);
 }
 
+/* Calls succeed until the namespace is removed. */
+static int until_shutdown(struct bad *b)
+{
+	struct vqp_query query = { 0 };
+	int err, i;
+
+	for (i = 0; i < b->options->timeout_ms; i += 10) {
+		err = bad_ioctl(b->fd, VQP_IOC_QUERY, &query);
+		if (err)
+			return err;
+		usleep(10000);
+	}
+	return 0;
+}
+
 /* ---- The calls as such ---- */
 
 static int ioctl_unknown(struct bad *b)
@@ -260,6 +275,15 @@ static int qp_cq_is_the_context(struct bad *b)
 	return bad_ioctl(b->fd, VQP_IOC_CREATE_QP, &create);
 }
 
+static int qp_foreign_cq(struct bad *b)
+{
+	struct vqpt_conn other = bad_stranger(b);
+	struct vqp_create_qp create = good_qp(b);
+
+	create.send_cq_fd = vqp_cq_fd(other.send_cq);
+	return bad_ioctl(b->fd, VQP_IOC_CREATE_QP, &create);
+}
+
 static int qp_huge_queue(struct bad *b)
 {
 	struct vqp_create_qp create = good_qp(b);
@@ -452,6 +476,7 @@ static int accept_reserved(struct bad *b)
 
 const struct bad_case bad_calls[] = {
 	{ "open", BAD_NOTHING, open_device },
+	{ "until-shutdown", BAD_CONTEXT, until_shutdown },
 	{ "ioctl-unknown", BAD_CONTEXT, ioctl_unknown },
 	{ "ioctl-foreign", BAD_CONTEXT, ioctl_foreign },
 	{ "ioctl-direction", BAD_CONTEXT, ioctl_direction },
@@ -482,6 +507,7 @@ const struct bad_case bad_calls[] = {
 	{ "qp-without-cq", BAD_CONTEXT, qp_without_cq },
 	{ "qp-cq-is-a-file", BAD_CONTEXT, qp_cq_is_a_file },
 	{ "qp-cq-is-the-context", BAD_CONTEXT, qp_cq_is_the_context },
+	{ "qp-foreign-cq", BAD_CONTEXT, qp_foreign_cq },
 	{ "qp-huge-queue", BAD_CONTEXT, qp_huge_queue },
 	{ "qp-many-sges", BAD_CONTEXT, qp_many_sges },
 	{ "qp-flags", BAD_CONTEXT, qp_flags },

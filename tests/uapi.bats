@@ -1,0 +1,249 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Bad input through /dev/vqp: each gives its errno or status, and changes
+# nothing for anybody else. What runs on the nodes is in tests/vqp.bash.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+on() { node "$1" bash -c "source /vqp/tests/vqp.bash; $2"; }
+
+setup_file() {
+	vqp_up
+	on 1 'box uapi-a 7 10.70.0.1; box uapi-b 7 10.70.0.2'
+	on 2 'box uapi-c 7 10.70.0.3'
+	near="10.70.0.2 $(target 1 uapi-b 701)"
+	far="10.70.0.3 $(target 2 uapi-c 701)"
+	export near far
+}
+
+teardown_file() {
+	on 1 remove_boxes
+	on 2 remove_boxes
+}
+
+# NODE BOX PORT [OPTION...]: start a server there that offers 4096 bytes; prints PORT KEY ADDR.
+target() {
+	on "$1" "serve $2 mem-server $3 --bytes=4096 ${*:4}"'; echo $port $key $addr'
+}
+
+# CASE EXPECTED [TARGET]
+bad() { on 1 "bad uapi-a $1 '$2' ${3-}"; }
+
+# CASE EXPECTED: over the loop carrier, then to the other node.
+bad_both() {
+	bad "$1" "$2" "$near"
+	bad "$1" "$2" "$far"
+}
+
+# ---- calls as such ----
+
+@test "open: no VQP namespace is ENONET" {
+	on 1 'ip netns add uapi-none; [[ $(inside uapi-none vqpt bad open) == ENONET ]]'
+}
+
+@test "open: the host's own namespace is not for ordinary users (EPERM)" {
+	on 1 '[[ $(setpriv --reuid=65534 --clear-groups vqpt bad open) == EPERM ]]'
+}
+
+@test "open: a context outlives its namespace, and says so (ESHUTDOWN)" {
+	on 1 'box uapi-short 7 10.70.0.9
+		inside uapi-short vqpt bad until-shutdown >/run/until-shutdown &
+		eventually in_use uapi-short
+		vqpctl ns del --netns /run/netns/uapi-short
+		wait
+		[[ $(</run/until-shutdown) == ESHUTDOWN ]]'
+}
+
+@test "ioctl: an unknown number is ENOTTY" { bad ioctl-unknown ENOTTY; }
+@test "ioctl: another driver's number is ENOTTY" { bad ioctl-foreign ENOTTY; }
+@test "ioctl: the wrong direction is ENOTTY" { bad ioctl-direction ENOTTY; }
+@test "ioctl: an argument shorter than the first version is EINVAL" { bad size-short EINVAL; }
+@test "ioctl: a longer argument with a zero tail is fine" { bad size-long OK; }
+@test "ioctl: a longer argument with content in its tail is E2BIG" { bad size-long-with-content E2BIG; }
+@test "ioctl: an unmapped argument is EFAULT" { bad argument-unmapped EFAULT; }
+@test "ioctl: reserved fields must be zero" {
+	bad query-reserved EINVAL
+	bad dereg-reserved EINVAL
+	bad destroy-reserved EINVAL
+	bad accept-reserved EINVAL
+}
+
+# ---- memory ----
+
+@test "memory: an empty region is EINVAL" { bad mr-empty EINVAL; }
+@test "memory: a region that wraps around is EINVAL" { bad mr-wrap EINVAL; }
+@test "memory: unknown rights are EINVAL" { bad mr-flags EINVAL; }
+@test "memory: remote write without local write is EINVAL" { bad mr-remote-write-alone EINVAL; }
+@test "memory: a hole in the region is EFAULT" { bad mr-unmapped EFAULT; }
+@test "memory: write access to read-only memory is EFAULT" { bad mr-readonly-memory EFAULT; }
+@test "memory: more than RLIMIT_MEMLOCK is ENOMEM" { bad mr-memlock ENOMEM; }
+@test "memory: arenas do not count against RLIMIT_MEMLOCK" { bad mr-memlock-arena OK; }
+@test "memory: arenas are at most 4 MiB, whole and shared" {
+	bad arena-huge EINVAL
+	bad arena-offset EINVAL
+	bad arena-private EINVAL
+}
+@test "memory: deregistering an unknown key is ENOENT" { bad dereg-unknown ENOENT; }
+@test "memory: deregistering twice is ENOENT" { bad dereg-twice ENOENT; }
+@test "memory: deregistering another context's key is ENOENT" { bad dereg-foreign ENOENT; }
+
+# ---- completion queues and VQPs ----
+
+@test "CQ: no entries or too many are EINVAL" {
+	bad cq-empty EINVAL
+	bad cq-huge EINVAL
+}
+@test "CQ: mapping more than the ring is EINVAL" { bad cq-mmap-beyond EINVAL; }
+@test "CQ: destroying it under a VQP is EBUSY" { bad cq-destroy-in-use EBUSY; }
+@test "VQP: a closed CQ descriptor is EBADF" { bad qp-without-cq EBADF; }
+@test "VQP: a CQ descriptor that is no CQ is EINVAL" {
+	bad qp-cq-is-a-file EINVAL
+	bad qp-cq-is-the-context EINVAL
+}
+@test "VQP: a CQ of another context is EINVAL" { bad qp-foreign-cq EINVAL; }
+@test "VQP: queues and SGE lists beyond the limits are EINVAL" {
+	bad qp-huge-queue EINVAL
+	bad qp-many-sges EINVAL
+}
+@test "VQP: unknown flags are EINVAL" { bad qp-flags EINVAL; }
+@test "VQP: destroying an unknown one, or one twice, is ENOENT" {
+	bad destroy-unknown ENOENT
+	bad destroy-twice ENOENT
+}
+@test "VQP: another context's VQP is ENOENT" {
+	bad destroy-foreign ENOENT
+	bad post-foreign-vqp ENOENT
+}
+@test "VQP: querying an unknown one is ENOENT" { bad query-unknown ENOENT; }
+
+# ---- bind, connect, accept ----
+
+@test "bind: port 0 picks a free one" {
+	on 1 'serve uapi-b mem-server 0; first=$port; serve uapi-b mem-server 0; ((first > 0 && port > 0 && first != port))'
+}
+@test "bind: twice is EINVAL" { bad bind-twice EINVAL; }
+@test "bind: a taken port is EADDRINUSE" { bad bind-taken EADDRINUSE; }
+@test "bind: a port beyond 65535 is EINVAL" { bad bind-port-huge EINVAL; }
+@test "bind: an unknown VQP is ENOENT" { bad bind-unknown ENOENT; }
+@test "bind: a connected VQP is EINVAL" { bad bind-connected EINVAL; }
+@test "connect: to nobody is EHOSTUNREACH" { bad connect-nobody EHOSTUNREACH; }
+@test "connect: twice is EISCONN" { bad connect-twice EISCONN; }
+@test "connect: a bound VQP is EINVAL" { bad connect-bound EINVAL; }
+@test "connect: an unknown VQP is ENOENT" { bad connect-unknown ENOENT; }
+@test "connect: port 0 or beyond 65535 is EINVAL" {
+	bad connect-port-zero EINVAL
+	bad connect-port-huge EINVAL
+}
+@test "connect: another tenant's address does not exist (EHOSTUNREACH)" {
+	on 1 "box uapi-other 8 10.70.0.1"
+	run -1 --separate-stderr on 1 'inside uapi-other vqpt send 10.70.0.2 1'
+	[ "$stderr" = "vqpt: connect to 10.70.0.2 port 1: EHOSTUNREACH" ]
+	run -1 --separate-stderr on 1 'inside uapi-other vqpt send 10.70.0.3 1'
+	[ "$stderr" = "vqpt: connect to 10.70.0.3 port 1: EHOSTUNREACH" ]
+}
+@test "accept: on a VQP that is not bound is EINVAL" { bad accept-unbound EINVAL; }
+@test "accept: from an address nobody has is EHOSTUNREACH" { bad accept-nobody EHOSTUNREACH; }
+
+# ---- posting: refused before anything is queued ----
+
+@test "post: a VQP that is not connected is ENOTCONN" {
+	bad post-unconnected ENOTCONN
+	bad post-bound ENOTCONN
+}
+@test "post: an unknown VQP is ENOENT" { bad post-unknown-vqp ENOENT; }
+@test "post: no requests at all is EINVAL" { bad post-no-requests EINVAL "$near"; }
+@test "post: a list shorter or longer than its requests is EINVAL" {
+	bad post-truncated EINVAL "$near"
+	bad post-trailing EINVAL "$near"
+}
+@test "post: a list beyond the limit is EINVAL" { bad post-too-many-bytes EINVAL "$near"; }
+@test "post: an unmapped list is EFAULT" { bad post-unmapped EFAULT "$near"; }
+@test "post: an unknown opcode is EINVAL" { bad_both post-opcode EINVAL; }
+@test "post: unknown flags or reserved fields are EINVAL" {
+	bad post-flags EINVAL "$near"
+	bad post-reserved EINVAL "$near"
+	bad post-recv-reserved EINVAL
+}
+@test "post: more SGEs than the VQP was made for are EINVAL" {
+	bad post-many-sges EINVAL "$near"
+	bad post-absurd-sges EINVAL "$near"
+}
+@test "post: inline data must be data to send, and within the limits" {
+	bad post-inline-read EINVAL "$near"
+	bad post-inline-long EINVAL "$near"
+	bad post-inline-and-sges EINVAL "$near"
+	bad post-inline-beyond-attr EINVAL
+}
+@test "post: a bad lkey is EACCES" {
+	bad_both post-lkey EACCES
+	bad post-recv-lkey EACCES
+}
+@test "post: another context's lkey is EACCES" { bad post-foreign-lkey EACCES "$near"; }
+@test "post: the lkey of a deregistered region is EACCES" { bad post-deregistered EACCES "$near"; }
+@test "post: a range outside of the region is EACCES" {
+	bad post-range-beyond EACCES "$near"
+	bad post-range-before EACCES "$near"
+	bad post-range-wraps EACCES "$near"
+}
+@test "post: receiving or reading into read-only memory is EACCES" {
+	bad post-recv-into-readonly EACCES
+	bad post-read-into-readonly EACCES "$near"
+}
+@test "post: a message beyond 1 GiB is EMSGSIZE" { bad post-huge-message EMSGSIZE; }
+@test "post: bad_wr names the bad request, and those before it are done" {
+	bad_both post-third-of-four 'bad_wr=2 EACCES'
+}
+@test "post: a full send queue is ENOMEM" { bad post-send-queue-full 'posted=32 ENOMEM'; }
+@test "post: a full receive queue is ENOMEM" { bad post-recv-queue-full 'bad_wr=32 ENOMEM'; }
+
+# ---- what only the target can refuse ----
+
+@test "target: good requests succeed" {
+	bad_both wc-write OK
+	bad_both wc-read OK
+	bad_both wc-send OK
+}
+@test "target: a bad rkey is REM_ACCESS_ERR" {
+	bad_both wc-write-rkey REM_ACCESS_ERR
+	bad_both wc-read-rkey REM_ACCESS_ERR
+}
+@test "target: a range outside of the region is REM_ACCESS_ERR" {
+	bad_both wc-write-beyond REM_ACCESS_ERR
+	bad_both wc-read-beyond REM_ACCESS_ERR
+	bad_both wc-write-before REM_ACCESS_ERR
+	bad_both wc-read-wraps REM_ACCESS_ERR
+}
+@test "target: writing to a read-only region is REM_ACCESS_ERR" {
+	bad wc-write REM_ACCESS_ERR "10.70.0.2 $(target 1 uapi-b 704 --access=4)"
+	bad wc-write REM_ACCESS_ERR "10.70.0.3 $(target 2 uapi-c 704 --access=4)"
+}
+@test "target: reading from a write-only region is REM_ACCESS_ERR" {
+	bad wc-read REM_ACCESS_ERR "10.70.0.2 $(target 1 uapi-b 703 --access=3)"
+	bad wc-read REM_ACCESS_ERR "10.70.0.3 $(target 2 uapi-c 703 --access=3)"
+}
+@test "target: a port nobody has bound is REM_INV_REQ_ERR" {
+	bad wc-send REM_INV_REQ_ERR '10.70.0.2 9 0 0'
+	bad wc-send REM_INV_REQ_ERR '10.70.0.3 9 0 0'
+}
+@test "target: a message longer than the receive is REM_INV_REQ_ERR" { bad_both wc-send-long REM_INV_REQ_ERR; }
+
+@test "error: a VQP that has failed refuses posts (EIO)" { bad_both then-post EIO; }
+@test "error: a VQP that has failed says so" { bad_both then-state 'state=3 OK'; }
+@test "error: receives of a failed VQP are flushed" { bad_both then-receives WR_FLUSH_ERR; }
+@test "error: requests behind the bad one are flushed" { bad_both then-list WR_FLUSH_ERR; }
+@test "error: another VQP on the same CQs goes on" { bad_both then-neighbour OK; }
+@test "error: a CQ that overflows fails the VQP, and polls as POLLERR" {
+	bad_both cq-overflow 'POLLERR state=3 OK'
+}
+
+@test "nobody else notices: traffic goes on through every bad case" {
+	on 2 'serve uapi-c echo-server 777 --bytes=2000'
+	on 1 'serve uapi-b send 10.70.0.3 777 --bytes=2000 --count=100000000
+		client=$pid
+		for case in $(vqpt bad list | grep -vx until-shutdown); do
+			inside uapi-a vqpt bad "$case" '"$far"' >/dev/null
+		done
+		kill "$client"
+		inside uapi-b vqpt send 10.70.0.3 777 --bytes=2000 --count=100'
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What tests/uapi.bats and tests/vqp.bats do on a node: network namespaces that
+# stand for containers, vqpt in them. Sourced there.
+
+set -eu -o pipefail
+PATH=${BIN-/vqp/build/bin}:$PATH
+
+# NAME TENANT ADDRESS: a network namespace with its VQP namespace.
+box() {
+	ip netns add "$1"
+	vqpctl ns add --netns "/run/netns/$1" --tenant "$2" --address "$3" --name "$1"
+}
+
+# NAME: somebody has opened the device there.
+in_use() {
+	vqpctl ns list --json | jq -e --arg name "$1" 'any(.[]; .name == $name and .contexts > 0)'
+}
+
+# NAME COMMAND...: run it in that network namespace.
+inside() { ip netns exec "$@"; }
+
+# NAME SERVER-COMMAND...: start a vqpt server there; sets pid, port, key, addr.
+serve() {
+	local words
+	words=$(inside "$1" vqpt --background "${@:2}")
+	eval "$words"
+}
+
+# NAME CASE EXPECTED [TARGET...]: one thing done wrong in NAME gives exactly EXPECTED.
+bad() {
+	local got
+	got=$(inside "$1" vqpt bad "$2" "${@:4}")
+	[[ $got == "$3" ]] || { echo "$2 gave '$got', not '$3'" >&2; return 1; }
+}
+
+# Kill what tests have left running, and wait until it is gone.
+stop_all() {
+	pkill -9 -x vqpt || return 0
+	eventually eval '! pgrep -x vqpt'
+}
+
+# COMMAND...: until it succeeds, for at most 15 seconds.
+eventually() {
+	local tries
+	for ((tries = 0; tries < 75; tries++)); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.2
+	done
+	echo "still not: $*" >&2
+	return 1
+}
+
+remove_boxes() {
+	local name
+	stop_all
+	for name in $(ip netns list | cut -d' ' -f1); do
+		ip netns del "$name"
+	done
+}
+
+# OBJECT: how many of it the module has made and not freed.
+alive() {
+	vqpctl status --json | jq -e --arg name "$1" '.counters[] | select(.name == $name) | .made - .freed'
+}
+
+# EVENT: how often it happened.
+events() {
+	vqpctl status --json | jq -e --arg name "$1" '.counters[] | select(.name == $name) | .value'
+}
+
+# What is alive of each kind of object, on one line. The host's own services hold a constant few.
+census() {
+	vqpctl status --json | jq -ec '[.counters[] | select(.made and (.name | IN("peer", "cache", "deferred") | not)) |
+		{key: .name, value: (.made - .freed)}] | from_entries'
+}
+
+# CENSUS: until there is as much as then again.
+census_is() { [[ $(census) == "$1" ]]; }
+
+# Kernel memory that is not given back, in KiB.
+slab_kib() { awk '/^(SUnreclaim|VmallocUsed|Percpu):/ { sum += $2 } END { print sum }' /proc/meminfo; }

@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The data path: on one node (loop) and between two (software DC). Every byte
+# is verified. What runs on the nodes is in tests/vqp.bash.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+on() { node "$1" bash -c "source /vqp/tests/vqp.bash; $2"; }
+
+setup_file() {
+	vqp_up
+	on 1 'box vqp-a 9 10.90.0.1; box vqp-b 9 10.90.0.2'
+	on 2 'box vqp-c 9 10.90.0.3'
+}
+
+teardown() {
+	on 1 stop_all
+	on 2 stop_all
+}
+
+teardown_file() {
+	on 1 remove_boxes
+	on 2 remove_boxes
+}
+
+# SERVER: vqp-b is on the client's node, vqp-c on the other one.
+node_of() { [[ $1 == vqp-b ]] && echo 1 || echo 2; }
+address_of() { [[ $1 == vqp-b ]] && echo 10.90.0.2 || echo 10.90.0.3; }
+
+# SERVER-OPTIONS CLIENT-OPTIONS: messages to an echo server and back, on both carriers.
+echo_both() {
+	local box
+	for box in vqp-b vqp-c; do
+		on "$(node_of $box)" "serve $box echo-server 700 $1"
+		on 1 "inside vqp-a vqpt send $(address_of $box) 700 $2"
+	done
+}
+
+# SERVER-OPTIONS CLIENT-COMMAND: read or write the memory of a server, on both carriers.
+memory_both() {
+	local box target
+	for box in vqp-b vqp-c; do
+		target=$(on "$(node_of $box)" "serve $box mem-server 701 $1"' ; echo $key $addr')
+		on 1 "inside vqp-a vqpt ${2%% *} $(address_of $box) 701 $target $1 ${2#* }"
+	done
+}
+
+# ---- messages ----
+
+@test "send: no bytes" { echo_both --bytes=1 '--bytes=0 --count=50'; }
+@test "send: one byte" { echo_both --bytes=1 '--bytes=1 --count=50'; }
+@test "send: as many bytes as a packet takes, one less, one more" {
+	echo_both --bytes=5000 '--bytes=4000 --count=20'
+	on 1 'packet=$(($(vqpctl pool --json | jq .mtu) - 144))	# the headers at their longest
+		for bytes in $((packet - 1)) $packet $((packet + 1)); do
+			inside vqp-a vqpt send 10.90.0.3 700 --bytes=$bytes --count=20
+		done'
+}
+@test "send: many packets" { echo_both --bytes=300000 '--bytes=300000 --count=20'; }
+@test "send: 16 MiB" { echo_both '--bytes=16M --depth=2' '--bytes=16M --count=3 --depth=2'; }
+@test "send: in order and once, thousands of them" { echo_both '--bytes=64 --depth=64' '--bytes=64 --count=5000 --depth=64'; }
+@test "send: with immediate data" { echo_both --bytes=100 '--bytes=100 --count=100 --imm'; }
+@test "send: immediate data alone" { echo_both --bytes=1 '--bytes=0 --count=50 --imm'; }
+@test "send: inline" { echo_both --bytes=1024 '--bytes=1024 --count=100 --inline'; }
+@test "send: inline with an odd length" { echo_both --bytes=64 '--bytes=13 --count=100 --inline --sges=3'; }
+@test "send: gathered from 16 pieces" { echo_both --bytes=10007 '--bytes=10007 --count=50 --sges=16'; }
+@test "send: lists of 32 requests" { echo_both '--bytes=200 --depth=64' '--bytes=200 --count=3200 --depth=64 --list=32'; }
+@test "send: from and to arena memory" { echo_both '--bytes=10000 --arena' '--bytes=10000 --count=50 --arena'; }
+@test "send: the receiver is slower than the sender" { echo_both '--bytes=5000 --depth=1' '--bytes=5000 --count=200 --depth=64'; }
+
+# ---- one-sided ----
+
+@test "write: no bytes" { memory_both --bytes=64 'write --bytes=0'; }
+@test "write: one byte" { memory_both --bytes=1 'write --count=10'; }
+@test "write: a packet and one byte" { memory_both --bytes=4097 'write --count=10'; }
+@test "write: 16 MiB" { memory_both --bytes=16M 'write --count=2'; }
+@test "write: 16 MiB gathered from 16 pieces" { memory_both --bytes=16M 'write --sges=16'; }
+@test "write: inline" { memory_both --bytes=777 'write --count=20 --inline'; }
+@test "write: with immediate data" { memory_both --bytes=10000 'write --count=10 --imm'; }
+@test "read: no bytes" { memory_both --bytes=64 'read --bytes=0'; }
+@test "read: one byte" { memory_both --bytes=1 'read --count=10'; }
+@test "read: a packet and one byte" { memory_both --bytes=4097 'read --count=10'; }
+@test "read: 16 MiB" { memory_both --bytes=16M 'read --count=2'; }
+@test "read: scattered into 16 pieces" { memory_both --bytes=100003 'read --count=10 --sges=16'; }
+@test "read: 64 MiB from the other node" {
+	target=$(on 2 'serve vqp-c mem-server 701 --bytes=64M ; echo $key $addr')
+	on 1 "inside vqp-a vqpt read 10.90.0.3 701 $target --bytes=64M --timeout=120000"
+}
+@test "read: the target's process is stopped and does not matter" {
+	target=$(on 2 'serve vqp-c mem-server 701 --bytes=100000 ; kill -STOP $pid; echo $key $addr')
+	on 1 "inside vqp-a vqpt read 10.90.0.3 701 $target --bytes=100000 --count=10"
+}
+
+# ---- many ----
+
+@test "many senders to one bound VQP: each gets its own answers" {
+	on 2 'serve vqp-c echo-server 700 --bytes=3000 --depth=32'
+	on 1 'for i in {1..12}; do
+			inside vqp-a vqpt send 10.90.0.3 700 --bytes=3000 --count=100 --depth=8 & pids[i]=$!
+		done
+		for i in {1..12}; do wait "${pids[i]}"; done'
+}
+
+@test "many VQPs: 2000 in one context, a message from each" {
+	on 2 'serve vqp-c mem-server 701 --bytes=64 --depth=256'
+	on 1 'inside vqp-a vqpt storm 10.90.0.3 701 --count=2000'
+}
+
+# ---- waiting, sharing ----
+
+@test "epoll: a CQ wakes its sleeper, and is level triggered" {
+	on 2 'serve vqp-c echo-server 700'
+	on 1 'inside vqp-a vqpt epoll 10.90.0.3 700'
+}
+@test "fork: a child uses its late parent's VQP" {
+	on 2 'serve vqp-c echo-server 700'
+	on 1 'inside vqp-a vqpt fork 10.90.0.3 700'
+}
+@test "SCM_RIGHTS: a process uses a VQP it was handed" {
+	on 2 'serve vqp-c echo-server 700'
+	on 1 'inside vqp-a vqpt scm 10.90.0.3 700'
+}
+
+# ---- death ----
+
+@test "a client killed in mid-transfer leaves nothing, and its server goes on" {
+	on 2 'serve vqp-c echo-server 700 --bytes=1M --depth=4'
+	on 1 'before=$(census)
+		for i in 1 2 3; do
+			serve vqp-a send 10.90.0.3 700 --bytes=1M --count=1000000 --depth=4
+			kill -9 "$pid"
+		done
+		eventually census_is "$before"
+		inside vqp-a vqpt send 10.90.0.3 700 --bytes=1M --count=10 --depth=2'
+}
+@test "a server killed in mid-transfer: its client is told, and leaves nothing" {
+	on 1 'census >/run/census'
+	on 2 'serve vqp-c echo-server 700 --bytes=1M --depth=4; echo $pid >/run/server.pid'
+	on 1 'serve vqp-a send 10.90.0.3 700 --bytes=1M --count=1000000 --depth=4 --timeout=60000'
+	on 2 'kill -9 $(</run/server.pid)'
+	on 1 'eventually eval "! pgrep -x vqpt"; eventually census_is "$(</run/census)"'
+}
+@test "a network namespace that goes takes its VQPs with it" {
+	on 1 'before=$(census)
+		box vqp-d 9 10.90.0.4
+		serve vqp-d echo-server 700
+		inside vqp-a vqpt send 10.90.0.4 700 --count=10
+		kill -9 $pid
+		ip netns del vqp-d
+		eventually census_is "$before"'
+}
+
+# ---- leaks ----
+
+@test "1,000 times create, connect, send, close: made is freed, memory is steady" {
+	on 2 'serve vqp-c mem-server 701 --bytes=64 --depth=64; census >/run/census-before'
+	on 1 'inside vqp-a vqpt cycle 10.90.0.3 701 --count=200
+		before=$(census) memory=$(slab_kib)
+		inside vqp-a vqpt cycle 10.90.0.3 701 --count=1000
+		eventually census_is "$before"
+		grown=$(($(slab_kib) - memory))
+		echo "grown by $grown KiB"
+		((grown < 1000))'
+}
+@test "100 processes killed with -9 at any moment leave nothing" {
+	on 2 'serve vqp-c echo-server 700 --bytes=5000'
+	on 1 'before=$(census)
+		for i in {1..100}; do
+			ip netns exec vqp-a vqpt send 10.90.0.3 700 --bytes=5000 --count=1000000 & pid=$!
+			sleep "0.0$((i % 10))"
+			kill -9 "$pid"
+			wait "$pid" || true
+		done
+		eventually census_is "$before"'
+}
+@test "unload is refused while in use, and succeeds when nothing is" {
+	on 2 'serve vqp-c echo-server 700; if rmmod vqp; then exit 1; fi'
+	vqp_services_stop
+	on 2 'remove_boxes; rmmod vqp'
+	vqp_up
+	on 2 'box vqp-c 9 10.90.0.3; serve vqp-c echo-server 700'
+	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --count=10'
+}
