@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ServerlessBench TestCase5, first function: build a payload and push it to
+ * where the second function waits, over an RDMA environment of its own.
+ *
+ * {"target": T, "bytes": n, "seed": s} gives {"bytes": n, "setup_ns": from
+ * opening the device to a registered payload, "connect_ns": queue pair and
+ * connection, "push_ns": from the post to the remote acknowledgement}.
+ */
+#include <stdlib.h>
+
+#include "kit.h"
+#include "payload.h"
+#include "transport.h"
+#include "worker.h"
+
+#define SEND_TIMEOUT_MS		5000
+#define CALL_TIMEOUT_MS		10000
+
+static json_t *sender_push(const char *target, uint8_t *payload, size_t bytes)
+{
+	struct transport t;
+	uint64_t start, opened, connected, pushed;
+	json_t *answer;
+
+	start = transport_now_ns();
+	if (transport_open(&t, payload, bytes))
+		goto fail;
+	opened = transport_now_ns();
+	if (transport_connect(&t, target))
+		goto fail;
+	connected = transport_now_ns();
+	if (transport_send(&t, SEND_TIMEOUT_MS))
+		goto fail;
+	pushed = transport_now_ns();
+	answer = json_pack("{s:I, s:I, s:I, s:I}", "bytes", (json_int_t)bytes,
+			   "setup_ns", (json_int_t)(opened - start),
+			   "connect_ns", (json_int_t)(connected - opened),
+			   "push_ns", (json_int_t)(pushed - connected));
+	transport_close(&t);
+	return answer;
+fail:
+	answer = fn_error("%s", t.error);
+	transport_close(&t);
+	return answer;
+}
+
+static void sender_run(int fd, const json_t *input)
+{
+	json_int_t bytes = json_integer_value(json_object_get(input, "bytes"));
+	json_int_t seed = json_integer_value(json_object_get(input, "seed"));
+	const char *target = json_string_value(json_object_get(input, "target"));
+	uint8_t *payload;
+
+	if (!target || bytes < 0 || bytes > PAYLOAD_MAX_BYTES) {
+		fn_worker_say(fd, fn_error("target or bytes missing or out of range"));
+		return;
+	}
+	payload = malloc(bytes + 1);
+	if (!payload) {
+		fn_worker_say(fd, fn_error("no memory for %lld bytes", (long long)bytes));
+		return;
+	}
+	payload_fill(payload, bytes, seed);
+	fn_worker_say(fd, sender_push(target, payload, bytes));
+	free(payload);
+}
+
+static json_t *sender_call(void *self, const struct fn_call *call)
+{
+	struct fn_worker worker;
+	json_t *answer;
+
+	(void)self;
+	if (fn_worker_start(&worker, sender_run, call->input))
+		return fn_error("no worker process");
+	answer = fn_worker_hear(&worker, fn_call_remaining_ms(call, CALL_TIMEOUT_MS));
+	fn_worker_stop(&worker);
+	return answer;
+}
+
+int main(void)
+{
+	return fn_serve(sender_call, NULL);
+}

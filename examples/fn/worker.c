@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kit.h"
+
+#define FN_ANSWER_MAX	4096
+
+int fn_worker_start(struct fn_worker *worker, fn_worker_run run, const json_t *input)
+{
+	int fds[2];
+
+	/* One packet is one answer. */
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		return -1;
+	worker->pid = fork();
+	if (worker->pid < 0) {
+		int error = errno;
+
+		worker->pid = 0;
+		close(fds[0]);
+		close(fds[1]);
+		errno = error;
+		return -1;
+	}
+	if (!worker->pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGTERM, SIG_DFL);
+		close(fds[0]);
+		run(fds[1], input);
+		_exit(EXIT_SUCCESS);
+	}
+	close(fds[1]);
+	worker->fd = fds[0];
+	return 0;
+}
+
+json_t *fn_worker_hear(struct fn_worker *worker, int timeout_ms)
+{
+	struct pollfd ready = { .fd = worker->fd, .events = POLLIN };
+	char text[FN_ANSWER_MAX];
+	json_error_t error;
+	json_t *answer;
+	ssize_t bytes;
+
+	if (poll(&ready, 1, timeout_ms) <= 0)
+		return fn_error("no answer within %d ms", timeout_ms);
+	bytes = read(worker->fd, text, sizeof(text));
+	if (bytes <= 0)
+		return fn_error("the worker died");
+	answer = json_loadb(text, bytes, 0, &error);
+	return answer ? answer : fn_error("bad answer: %s", error.text);
+}
+
+void fn_worker_stop(struct fn_worker *worker)
+{
+	if (!worker->pid)
+		return;
+	close(worker->fd);
+	kill(worker->pid, SIGKILL);
+	waitpid(worker->pid, NULL, 0);
+	worker->pid = 0;
+}
+
+void fn_worker_say(int fd, json_t *answer)
+{
+	char *text = json_dumps(answer, JSON_COMPACT);
+
+	if (!text || write(fd, text, strlen(text)) < 0)
+		_exit(EXIT_FAILURE);
+	free(text);
+	json_decref(answer);
+}
