@@ -6,8 +6,8 @@
  *
  * A network namespace that has a VQP namespace already (made by the CNI
  * plugin, or shared with another container of a pod) is left as it is, and
- * what another made is never deleted: vqpd knows the hook's by HOOK_IFNAME,
- * which cannot be the name of a CNI attachment's interface.
+ * what another made is never deleted: vqpd knows the hook's by ids that start
+ * with ID_PREFIX, which no id of a CNI attachment or of a container can.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,8 @@
 #include "namespace.h"
 #include "state.h"
 
-#define HOOK_IFNAME	":oci"
+#define ID_PREFIX	"oci:"
+#define IFNAME		"all"	/* the hook knows of no interfaces */
 #define DEFAULT_TENANT	1
 
 static const char usage[] =
@@ -48,26 +49,25 @@ static int shares_host_network(const char *netns, char **error)
 }
 
 /* What is there must be what the annotations ask for, if they ask. */
-static int compare(const struct vqp_state *state, const struct vqp_namespace *found, char **error)
+static int compare(const struct vqp_wish *wish, const struct vqp_namespace *found, char **error)
 {
 	char address[VQP_ADDRESS_TEXT];
 
 	vqp_address_format(found->gid, address);
-	if ((state->tenant && state->tenant != found->tenant) ||
-	    (*state->address && strcmp(state->address, address)))
+	if ((wish->tenant && wish->tenant != found->tenant) ||
+	    (*wish->address && strcmp(wish->address, address)))
 		return vqp_error_fail(error, EEXIST,
 				      "the container's network namespace already has the VQP namespace %s of tenant %u, not what its annotations ask for",
 				      address, found->tenant);
 	return 0;
 }
 
-static int request_add(const struct vqp_state *state, const char *netns, const char *address, char **error)
+static int request_add(const char *id, const char *netns, uint32_t tenant, const char *address, char **error)
 {
 	json_auto_t *reply = NULL, *request =
-		json_pack("{s:s, s:s, s:s, s:s, s:I, s:s}", "op", "add", "id", state->id,
-			  "ifname", HOOK_IFNAME, "netns", netns,
-			  "tenant", (json_int_t)(state->tenant ? state->tenant : DEFAULT_TENANT),
-			  "address", address);
+		json_pack("{s:s, s:s+, s:s, s:s, s:I, s:s}", "op", "add", "id", ID_PREFIX, id,
+			  "ifname", IFNAME, "netns", netns,
+			  "tenant", (json_int_t)tenant, "address", address);
 
 	return vqpd_call(NULL, request, &reply, error);
 }
@@ -77,13 +77,13 @@ static int request_add(const struct vqp_state *state, const char *netns, const c
  * container's first. A container without any gets no VQP namespace, unless
  * its annotations ask for one.
  */
-static int choose_address(const struct vqp_state *state, char *address, char **error)
+static int choose_address(const struct vqp_wish *wish, char *address, char **error)
 {
 	uint8_t gid[VQP_GID_BYTES];
 	int ret;
 
-	if (*state->address) {
-		strcpy(address, state->address);
+	if (*wish->address) {
+		strcpy(address, wish->address);
 		return 0;
 	}
 	ret = vqp_namespace_first_gid(gid, error);
@@ -92,55 +92,66 @@ static int choose_address(const struct vqp_state *state, char *address, char **e
 	return ret;
 }
 
-static int add(const struct vqp_state *state, const char *netns, char **error)
+static int add(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, char **error)
 {
 	char address[VQP_ADDRESS_TEXT];
-	int ret = choose_address(state, address, error);
+	int ret = choose_address(wish, address, error);
 
-	if (ret == -EADDRNOTAVAIL && !state->tenant) {
+	if (ret == -EADDRNOTAVAIL && !wish->tenant) {
 		fprintf(stderr, "vqp-hook: %s, so container %s gets no VQP namespace\n",
 			*error ? *error : "no address", state->id);
 		return 0;
 	}
-	return ret ? ret : request_add(state, netns, address, error);
+	if (ret)
+		return ret;
+	return request_add(state->id, netns, wish->tenant ? wish->tenant : DEFAULT_TENANT, address, error);
+}
+
+/* See to it that the network namespace has the VQP namespace that is wished for. */
+static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, char **error)
+{
+	struct vqp_namespace found;
+	int ret = vqp_namespace_enter(netns, error);
+
+	if (ret)
+		return ret;
+	ret = vqp_namespace_query(&found, error);
+	if (!ret)
+		return compare(wish, &found, error);
+	if (ret != -ENONET)
+		return ret;
+	free(*error);
+	*error = NULL;
+	return add(state, wish, netns, error);
 }
 
 static int create(const struct vqp_state *state, char **error)
 {
-	cleanup_free char *none = NULL;
-	struct vqp_namespace found;
+	struct vqp_wish wish;
 	char netns[32];
-	int ret;
+	int ret = vqp_state_wish(state, &wish, error);
 
+	if (ret)
+		return ret;
 	if (!state->pid)
 		return vqp_error_fail(error, EINVAL, "the container's state has no \"pid\"");
 	snprintf(netns, sizeof(netns), "/proc/%d/ns/net", state->pid);
 	ret = shares_host_network(netns, error);
-	if (ret > 0 && !state->tenant && !*state->address)
-		return 0;
-	if (ret > 0)
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return ensure(state, &wish, netns, error);
+	if (wish.tenant || *wish.address)
 		return vqp_error_fail(error, EINVAL,
 				      "the container uses the host's network, so it can have no VQP namespace");
-	if (!ret)
-		ret = vqp_namespace_enter(netns, error);
-	if (ret)
-		return ret;
-
-	ret = vqp_namespace_query(&found, &none);
-	if (ret == -ENONET)
-		return add(state, netns, error);
-	if (ret) {
-		*error = none;
-		none = NULL;
-		return ret;
-	}
-	return compare(state, &found, error);
+	return 0;
 }
 
 static int delete(const struct vqp_state *state, char **error)
 {
 	json_auto_t *reply = NULL, *request =
-		json_pack("{s:s, s:s, s:s}", "op", "del", "id", state->id, "ifname", HOOK_IFNAME);
+		json_pack("{s:s, s:s+, s:s}", "op", "del", "id", ID_PREFIX, state->id,
+			  "ifname", IFNAME);
 
 	return vqpd_call(NULL, request, &reply, error);
 }

@@ -57,7 +57,7 @@ static int get_annotation(const struct vqp_state *state, const char *key, const 
 	return 0;
 }
 
-static int parse_tenant(struct vqp_state *state, char **error)
+static int parse_tenant(const struct vqp_state *state, struct vqp_wish *wish, char **error)
 {
 	unsigned long long tenant;
 	const char *text;
@@ -72,11 +72,11 @@ static int parse_tenant(struct vqp_state *state, char **error)
 	if (*text < '0' || *text > '9' || *end || errno || !tenant || tenant > UINT32_MAX)
 		return vqp_error_fail(error, EINVAL, "annotation " VQP_STATE_TENANT ": \"%s\" is not from 1 to %u",
 				      text, UINT32_MAX);
-	state->tenant = tenant;
+	wish->tenant = tenant;
 	return 0;
 }
 
-static int parse_address(struct vqp_state *state, char **error)
+static int parse_address(const struct vqp_state *state, struct vqp_wish *wish, char **error)
 {
 	uint8_t gid[VQP_GID_BYTES];
 	const char *text;
@@ -87,7 +87,7 @@ static int parse_address(struct vqp_state *state, char **error)
 	if (vqp_address_parse_unicast(text, gid))
 		return vqp_error_fail(error, EINVAL,
 				      "annotation " VQP_STATE_ADDRESS ": \"%s\" is no address of a container", text);
-	vqp_address_format(gid, state->address);
+	vqp_address_format(gid, wish->address);
 	return 0;
 }
 
@@ -102,12 +102,16 @@ int vqp_state_read(struct vqp_state *state, FILE *in, char **error)
 	state->id = json_string_value(json_object_get(state->json, "id"));
 	if (!state->id || !*state->id)
 		return vqp_error_fail(error, EINVAL, "the container's state has no \"id\"");
-	ret = parse_pid(state, error);
-	if (!ret)
-		ret = parse_tenant(state, error);
-	if (!ret)
-		ret = parse_address(state, error);
-	return ret;
+	return parse_pid(state, error);
+}
+
+int vqp_state_wish(const struct vqp_state *state, struct vqp_wish *wish, char **error)
+{
+	int ret;
+
+	*wish = (struct vqp_wish){ 0 };
+	ret = parse_tenant(state, wish, error);
+	return ret ? ret : parse_address(state, wish, error);
 }
 
 void vqp_state_clear(struct vqp_state *state)

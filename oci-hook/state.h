@@ -19,12 +19,20 @@ struct vqp_state {
 	json_t *json;			/* owns id */
 	const char *id;
 	pid_t pid;			/* 0 if the container has no process (any more) */
-	uint32_t tenant;		/* 0: not annotated */
-	char address[VQP_ADDRESS_TEXT];	/* "": not annotated */
 };
 
-/* Reads `in` to its end. 0, or a negative errno value with *error set, to be freed. */
+/* What the container asks for by its annotations. */
+struct vqp_wish {
+	uint32_t tenant;		/* 0: any */
+	char address[VQP_ADDRESS_TEXT];	/* "": any */
+};
+
+/* Both return 0, or a negative errno value with *error set, to be freed. */
+
+/* Reads `in` to its end. */
 int vqp_state_read(struct vqp_state *state, FILE *in, char **error);
+
+int vqp_state_wish(const struct vqp_state *state, struct vqp_wish *wish, char **error);
 
 void vqp_state_clear(struct vqp_state *state);
 

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What tests/containers.bats does on a node: bundles, containers, CNI networks.
+# Sourced there.
+
+set -eu -o pipefail
+shopt -s inherit_errexit
+WORK=/run/vqp-test
+BIN=$WORK/bin
+PATH=$BIN:$PATH
+
+# Once a node: the programs on a disk of its own, the root file system that all
+# bundles share, and a plain config.json.
+prepare() {
+	local applet rootfs=$WORK/rootfs
+
+	rm -rf "$BIN"
+	mkdir -p "$rootfs"/{bin,dev,proc,sys,tmp,etc}
+	cp -r "${BUILD-/vqp/build}/bin" "$BIN"
+	cp "$(dirname "${BASH_SOURCE[0]}")/cni-exec" "$BIN/"
+	cp /bin/busybox "$rootfs/bin/"
+	for applet in sh sleep cat echo mknod id ls test true; do
+		ln -sf busybox "$rootfs/bin/$applet"
+	done
+	cp "$BIN/vqpt" "$rootfs/bin/"
+	mkdir -p "$WORK/template"
+	(cd "$WORK/template" && rm -f config.json && runc spec)
+	jq '.process.terminal = false | .process.args = ["sleep", "1000"] |
+		.root = {path: "'"$rootfs"'", readonly: true}' "$WORK/template/config.json" >"$WORK/config.json"
+}
+
+# NAME [JQ]: make a bundle in $WORK/NAME, its configuration changed by a jq filter.
+bundle() {
+	mkdir -p "$WORK/$1"
+	jq "${2-.}" "$WORK/config.json" >"$WORK/$1/config.json"
+}
+
+# jq filters for bundle()
+address() { echo ".annotations[\"io.vqp.address\"] = \"$1\""; }
+tenant() { echo ".annotations[\"io.vqp.tenant\"] = \"$1\""; }
+netns() { echo "(.linux.namespaces[] | select(.type == \"network\")).path = \"/run/netns/$1\""; }
+shell() { jq -rn --arg text "$1" '".process.args = " + (["sh", "-ec", $text] | tojson)'; }
+
+# NAME VERB [OPTION...]: have vqp-runtime make the container of a bundle; its
+# output goes to $WORK/NAME.out, and to stderr if that fails.
+launch() {
+	local name=$1 verb=$2
+
+	shift 2
+	vqp-runtime "$verb" "$@" --bundle "$WORK/$name" --pid-file "$WORK/$name.pid" "$name" \
+		</dev/null >"$WORK/$name.out" 2>&1 ||
+		{ cat "$WORK/$name.out" >&2; return 1; }
+}
+
+# NAME [JQ]: make a bundle and start it.
+start() {
+	bundle "$@"
+	launch "$1" run --detach
+}
+
+# NAME: create from the bundle, not started
+create() { launch "$1" create; }
+
+# NAME [JQ]: run a container to its end, with its output and its exit status.
+run_once() {
+	bundle "$@"
+	vqp-runtime run --bundle "$WORK/$1" "$1" </dev/null
+}
+
+pid_of() { cat "$WORK/$1.pid"; }
+
+# Try COMMAND for up to 20 s.
+eventually() {
+	local deadline=$((SECONDS + 20))
+
+	until "$@"; do
+		((SECONDS < deadline)) || { echo "never: $*" >&2; return 1; }
+		sleep 0.1
+	done
+}
+
+# The kernel's VQP namespaces of containers, as "tenant address" lines.
+namespaces() { vqpctl ns list --json | jq -r '.[] | select(.tenant != 0) | "\(.tenant) \(.gid | ltrimstr("::ffff:"))"'; }
+
+# ADDRESS [TENANT]
+has_namespace() {
+	local list
+
+	list=$(namespaces) && grep -qx "${2-1} $1" <<<"$list"
+}
+
+# ADDRESS
+has_no_namespace() {
+	local list
+
+	list=$(namespaces) && ! grep -q " $1\$" <<<"$list"
+}
+
+# NUMBER
+has_namespaces() {
+	local count
+
+	count=$(namespaces | wc -l) && [ "$count" = "$1" ]
+}
+
+# What the module has made and not freed, a line for each kind of object.
+live_objects() {
+	vqpctl status --json | jq -c '.counters[] | select(has("made")) | [.name, .made - .freed]'
+}
+
+is_running() { [ "$(runc state "$1" | jq -r .status)" = running ]; }
+
+# Succeeds if COMMAND fails; plain "!" would not end the script.
+refused() { if "$@"; then return 1; fi; }
+
+# Names a network list on the bridge cni0 with vqp behind it, subnet 10.66.NUMBER.0/24, changed by a jq filter.
+network() {
+	local list=$WORK/$1.conflist
+
+	jq -n --arg name "$1" --arg number "$2" --arg work "$WORK" '{cniVersion: "1.0.0", name: $name, plugins: [
+		{type: "bridge", bridge: ("br" + $name), isGateway: true, ipam: {type: "host-local",
+			dataDir: ($work + "/ipam"), ranges: [[{subnet: "10.66.\($number).0/24"}]]}},
+		{type: "vqp"}]} | '"${3-.}" >"$list"
+	echo "$list"
+}
+
+# LIST NAME: make network namespace NAME and attach it; prints its address.
+attach() {
+	ip netns add "$2"
+	CNI_PATH=$BIN/cni:/usr/lib/cni cni-exec add "$1" "cni-$2" "/run/netns/$2" eth0 |
+		jq -r '.ips[0].address | split("/")[0]'
+}
+
+detach() { CNI_PATH=$BIN/cni:/usr/lib/cni cni-exec del "$1" "cni-$2" "/run/netns/$2" eth0; }
+
+# COMMAND LIST NAME RESULT: call the plugin vqp of a list alone
+plugin() {
+	jq -c --argjson prev "$4" '. as $list | .plugins[] | select(.type == "vqp") |
+		. + {name: $list.name, cniVersion: $list.cniVersion, prevResult: $prev}' "$2" |
+		CNI_COMMAND=$1 CNI_CONTAINERID=cni-$3 CNI_NETNS=/run/netns/$3 CNI_IFNAME=eth0 "$BIN/cni/vqp"
+}
+
+# Whatever a test left behind.
+cleanup() {
+	local id name
+
+	for id in $(runc list -q); do
+		runc delete --force "$id" || true
+	done
+	for name in $(ip netns list | cut -d' ' -f1); do
+		ip netns del "$name"
+	done
+	rm -rf "$WORK/ipam"
+	find "$WORK" -mindepth 1 -maxdepth 1 ! -name bin ! -name rootfs ! -name template ! -name config.json \
+		-exec rm -rf {} +
+}

@@ -1,0 +1,339 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Containers on a node: vqp-runtime and vqp-hook with runc, the CNI plugin in a
+# chain with bridge. What runs on the node is in tests/containers.bash.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+	vqp_up
+	on 'prepare'
+}
+
+teardown() {
+	on 'cleanup; eventually has_namespaces 0'
+}
+
+on() { node 1 bash -c "source /vqp/tests/containers.bash; $1"; }
+
+# A script that fails on the node, and with this text in its output.
+fails_with() {
+	run on "$2"
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"$1"* ]]
+}
+
+# ---- the device ----
+
+@test "a container of vqp-runtime has /dev/vqp and can use it" {
+	on 'start c1 "$(address 10.60.0.1)"
+		runc exec c1 vqpt --background echo-server 7000
+		runc exec c1 vqpt --count=100 send 10.60.0.1 7000'
+}
+
+@test "a container of plain runc has no /dev/vqp" {
+	on 'bundle c1 "$(shell "test ! -e /dev/vqp")"
+		runc run --bundle $WORK/c1 c1 </dev/null'
+}
+
+@test "a container of plain runc cannot use a node it makes itself" {
+	on 'numbers=$(printf "%d %d" $(stat -c "0x%t 0x%T" /dev/vqp))
+		bundle c1 "$(shell "mknod /tmp/vqp c $numbers; if cat /tmp/vqp; then exit 1; fi")
+			| .process.capabilities[] += [\"CAP_MKNOD\"]
+			| .mounts += [{destination: \"/tmp\", type: \"tmpfs\", source: \"tmpfs\"}]"
+		runc run --bundle $WORK/c1 c1 </dev/null 2>&1 | grep "/tmp/vqp.*Operation not permitted"'
+}
+
+@test "a user without capabilities or memlock can use it, on arena memory" {
+	on 'start c1 "$(address 10.60.0.1) | .process.user = {uid: 1000, gid: 1000} | .process.capabilities = {}
+			| .process.noNewPrivileges = true
+			| .process.rlimits = [{type: \"RLIMIT_MEMLOCK\", hard: 65536, soft: 65536}]
+			| .process.args = [\"vqpt\", \"--arena\", \"--bytes=256K\", \"--depth=4\", \"echo-server\", \"7000\"]"
+		runc exec --user 1000:1000 c1 vqpt --arena --bytes=256K --depth=4 --count=8 send 10.60.0.1 7000'
+}
+
+@test "two containers of a tenant talk to each other" {
+	on 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		run_once c2 "$(address 10.60.0.2) | .process.args = [\"vqpt\", \"--count=100\", \"send\", \"10.60.0.1\", \"7000\"]"'
+}
+
+@test "containers of two tenants do not reach each other" {
+	fails_with EHOSTUNREACH 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		run_once c2 "$(address 10.60.0.2) | $(tenant 2) | .process.args = [\"vqpt\", \"send\", \"10.60.0.1\", \"7000\"]"'
+}
+
+# ---- the namespace ----
+
+@test "the namespace is there before the container's process starts" {
+	on 'bundle c1 "$(address 10.60.0.1)"
+		create c1
+		[ "$(runc state c1 | jq -r .status)" = created ]
+		has_namespace 10.60.0.1'
+}
+
+@test "the namespace has the annotated tenant" {
+	on 'start c1 "$(address 10.60.0.1) | $(tenant 4294967295)"
+		has_namespace 10.60.0.1 4294967295'
+}
+
+@test "the namespace has the container's first address if none is annotated" {
+	on 'cat >$WORK/net <<-"END"
+			#!/bin/sh
+			pid=$(jq .pid)
+			nsenter -t $pid -n ip link add eth0 type veth peer name eth1
+			nsenter -t $pid -n ip address add 10.61.0.7/24 dev eth0
+			nsenter -t $pid -n ip link set eth0 up
+		END
+		chmod +x $WORK/net
+		start c1 ".hooks.prestart = [{path: \"$WORK/net\", env: [\"PATH=$PATH\"]}]"
+		has_namespace 10.61.0.7'
+}
+
+@test "a container without an address gets no namespace, and starts" {
+	fails_with ENONET 'run_once c1 ".process.args = [\"vqpt\", \"echo-server\", \"7000\"]"'
+}
+
+@test "a container on the host's network gets no namespace, and starts" {
+	on 'run_once c1 "$(shell true) | .linux.namespaces |= map(select(.type != \"network\"))"
+		has_namespaces 0'
+}
+
+@test "the namespace goes with runc delete" {
+	on 'start c1 "$(address 10.60.0.1)"
+		runc delete --force c1
+		eventually has_no_namespace 10.60.0.1'
+}
+
+@test "the namespace goes with the container's end, before it is deleted" {
+	on 'start c1 "$(address 10.60.0.1) | .process.args = [\"true\"]"
+		eventually has_no_namespace 10.60.0.1'
+}
+
+@test "the namespace goes when the container's init is killed" {
+	on 'start c1 "$(address 10.60.0.1)"
+		kill -9 $(pid_of c1)
+		eventually has_no_namespace 10.60.0.1'
+}
+
+@test "the namespace goes when the container, runc and vqpd are killed" {
+	on 'bundle c1 "$(address 10.60.0.1)"
+		setsid vqp-runtime run --bundle $WORK/c1 --pid-file $WORK/c1.pid c1 </dev/null >$WORK/c1.out 2>&1 &
+		runtime=$!
+		eventually is_running c1
+		has_namespace 10.60.0.1
+		pid=$(pid_of c1)
+		kill -9 $runtime $(pidof vqpd) $pid
+		eventually test ! -e /proc/$pid'
+	vqp_up
+	on 'eventually has_no_namespace 10.60.0.1'
+}
+
+@test "an address is free again after its container was killed" {
+	on 'for i in 1 2 3; do
+			start c$i "$(address 10.60.0.1)"
+			kill -9 $(pid_of c$i)
+			eventually has_no_namespace 10.60.0.1
+		done'
+}
+
+@test "a restart of vqpd disturbs no container" {
+	on 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		kill $(pidof vqpd)'
+	vqp_up
+	on 'has_namespace 10.60.0.1
+		runc exec c1 vqpt --count=10 send 10.60.0.1 7000'
+}
+
+@test "100 containers killed at once leave nothing in the module" {
+	NODE_TIMEOUT=600
+	on 'before=$(live_objects)
+		[ -n "$before" ]
+		for i in $(seq 100); do
+			start c$i "$(address 10.60.1.$i) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		done
+		has_namespaces 100
+		kill -9 $(for i in $(seq 100); do pid_of c$i; done)
+		eventually has_namespaces 0
+		same() { [ "$(live_objects)" = "$before" ]; }
+		eventually same'
+}
+
+# ---- refusals ----
+
+@test "a malformed annotation ends the creation with its reason" {
+	fails_with 'annotation io.vqp.address: \"ten\" is no address' 'bundle c1 "$(address ten)"; create c1'
+	fails_with 'annotation io.vqp.tenant: \"0\" is not' 'bundle c2 "$(tenant 0)"; create c2'
+	fails_with 'annotation io.vqp.tenant: \"1x\" is not' 'bundle c3 "$(tenant 1x)"; create c3'
+	on '[ -z "$(runc list -q)" ]; has_namespaces 0'
+}
+
+@test "an address that is taken ends the creation with its reason" {
+	on 'start c1 "$(address 10.60.0.1)"'
+	fails_with 10.60.0.1 'bundle c2 "$(address 10.60.0.1)"; create c2'
+	on '[ "$(runc list -q)" = c1 ]; has_namespace 10.60.0.1'
+}
+
+@test "a tenant without an address to have ends the creation" {
+	fails_with 'has no address' 'bundle c1 "$(tenant 5)"; create c1'
+}
+
+@test "an annotated container on the host's network ends the creation" {
+	fails_with "host's network" \
+		'bundle c1 "$(address 10.60.0.1) | .linux.namespaces |= map(select(.type != \"network\"))"; create c1'
+}
+
+@test "without vqpd the creation ends with what to do" {
+	on 'kill $(pidof vqpd); eventually test ! -e /run/vqp/vqpd.pid'
+	fails_with 'vqpd is not running' 'bundle c1 "$(address 10.60.0.1)"; create c1'
+	vqp_up
+}
+
+@test "vqp-hook refuses a malformed state" {
+	for state in '' '{' '[]' '{}' '{"id": 1, "pid": 1}' '{"id": "x"}' '{"id": "x", "pid": "1"}' \
+		'{"id": "x", "pid": -1}' '{"id": "x", "pid": 1, "annotations": []}' \
+		'{"id": "x", "pid": 1, "annotations": {"io.vqp.tenant": 1}}'; do
+		fails_with "vqp-hook: createRuntime: " "vqp-hook createRuntime <<<'$state'"
+	done
+	fails_with 'longer than 1048576 bytes' 'head -c 1100000 /dev/zero | tr "\0" " " | vqp-hook createRuntime'
+	fails_with '/proc/4194303/ns/net: No such file' 'vqp-hook createRuntime <<<"{\"id\": \"x\", \"pid\": 4194303}"'
+}
+
+@test "vqp-hook deletes nothing for a container it does not know" {
+	on 'start c1 "$(address 10.60.0.1)"
+		vqp-hook poststop <<<"{\"ociVersion\": \"1.0.2\", \"id\": \"c2\", \"status\": \"stopped\", \"bundle\": \"/\"}"
+		has_namespace 10.60.0.1'
+}
+
+@test "vqp-runtime refuses a malformed config.json and leaves it as it is" {
+	for text in '' '{' '[]' '{"linux": []}' '{"linux": {"devices": {}}}' '{"hooks": {"poststop": 1}}'; do
+		fails_with "vqp-runtime: config.json" "bundle c1; printf %s '$text' >\$WORK/c1/config.json; create c1"
+		on "[ \"\$(cat \$WORK/c1/config.json)\" = '$text' ]; [ \"\$(ls -A \$WORK/c1)\" = config.json ]"
+	done
+}
+
+@test "vqp-runtime writes its reason to runc's log" {
+	on 'refused vqp-runtime --log $WORK/log --log-format=json create --bundle /nowhere c1
+		jq -e ".level == \"error\" and (.msg | contains(\"/nowhere\"))" $WORK/log'
+}
+
+# ---- the runtime ----
+
+@test "vqp-runtime adds the same to config.json once only, and keeps all else" {
+	on 'bundle c1 ".process.rlimits = [{type: \"RLIMIT_CORE\", hard: 1, soft: 0}]"
+		sed -i "s/\"hard\": 1,/\"hard\": 18446744073709551615,/" $WORK/c1/config.json
+		cp $WORK/c1/config.json $WORK/before
+		VQP_RUNTIME_REAL=true vqp-runtime create --bundle $WORK/c1 c1
+		cp $WORK/c1/config.json $WORK/once
+		VQP_RUNTIME_REAL=true vqp-runtime run -b $WORK/c1 c1
+		(cd $WORK/c1 && VQP_RUNTIME_REAL=true vqp-runtime --root=/tmp create c1)
+		cmp $WORK/once $WORK/c1/config.json
+		grep -q "\"hard\":18446744073709551615[,}]" $WORK/once
+		jq -S "del(.hooks, .linux.devices) | .linux.resources.devices |= .[:-1]" $WORK/once >$WORK/now
+		jq -S . $WORK/before | diff - $WORK/now
+		jq -e "(.linux.devices | length) == 1 and (.hooks.createRuntime | length) == 1 and
+			(.hooks.poststop | length) == 1" $WORK/once'
+}
+
+@test "vqp-runtime hands everything else to the real runtime" {
+	on '[ "$(vqp-runtime --version)" = "$(runc --version)" ]
+		[ "$(vqp-runtime --root /tmp/r list -q)" = "" ]
+		[ "$(VQP_RUNTIME_REAL=echo vqp-runtime --log x kill "a  b" 9)" = "--log x kill a  b 9" ]'
+	fails_with 'cannot run nothing-there' 'VQP_RUNTIME_REAL=nothing-there vqp-runtime list'
+}
+
+# ---- CNI ----
+
+@test "CNI: a container in a prepared network namespace has its address" {
+	on 'list=$(network net 1)
+		address=$(attach $list n1)
+		has_namespace $address
+		start c1 "$(netns n1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		runc exec c1 vqpt --count=10 send $address 7000'
+}
+
+@test "CNI: the namespace outlives a container in it, and goes with DEL" {
+	on 'list=$(network net 1)
+		address=$(attach $list n1)
+		start c1 "$(netns n1)"
+		runc delete --force c1
+		has_namespace $address
+		detach $list n1
+		has_no_namespace $address'
+}
+
+@test "CNI: the container and the attachment may have the same id" {
+	on 'list=$(network net 1)
+		address=$(attach $list n1)
+		start cni-n1 "$(netns n1)"
+		runc delete --force cni-n1
+		has_namespace $address'
+}
+
+@test "CNI: annotations that ask for something else end the creation" {
+	fails_with 'already has the VQP namespace' 'list=$(network net 1)
+		attach $list n1
+		bundle c1 "$(netns n1) | $(address 10.60.0.1)"; create c1'
+}
+
+@test "CNI: two containers share a network namespace" {
+	on 'list=$(network net 1)
+		address=$(attach $list n1)
+		start c1 "$(netns n1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		run_once c2 "$(netns n1) | .process.args = [\"vqpt\", \"send\", \"$address\", \"7000\"]"
+		has_namespace $address'
+}
+
+@test "CNI: ADD twice is one namespace, DEL twice is none" {
+	on 'list=$(network net 1)
+		address=$(attach $list n1)
+		result="{\"cniVersion\": \"1.0.0\", \"ips\": [{\"address\": \"$address/24\"}]}"
+		plugin ADD $list n1 "$result"
+		[ "$(namespaces)" = "1 $address" ]
+		detach $list n1
+		detach $list n1
+		has_namespaces 0'
+}
+
+@test "CNI: ADD of another address to a network namespace is refused" {
+	fails_with '"code": 101' 'list=$(network net 1)
+		attach $list n1
+		plugin ADD $list n1 "{\"cniVersion\": \"1.0.0\", \"ips\": [{\"address\": \"10.60.0.1/24\"}]}"'
+}
+
+@test "CNI: ADD of an address that is taken is refused and changes nothing" {
+	fails_with '"code": 101' 'list=$(network net 1)
+		address=$(attach $list n1)
+		ip netns add n2
+		plugin ADD $list n2 "{\"cniVersion\": \"1.0.0\", \"ips\": [{\"address\": \"$address/24\"}]}"'
+	on 'has_namespaces 1'
+}
+
+@test "CNI: the same address in another tenant is another container" {
+	on 'one=$(network one 1)
+		address=$(attach $one n1)
+		two=$(network two 2 ".plugins[1].tenant = 2")
+		ip netns add n2
+		plugin ADD $two n2 "{\"cniVersion\": \"1.0.0\", \"ips\": [{\"address\": \"$address/24\"}]}"
+		has_namespace $address 1
+		has_namespace $address 2'
+}
+
+@test "CNI: DEL works when the network namespace is gone" {
+	on 'list=$(network net 1)
+		address=$(attach $list n1)
+		ip netns del n1
+		detach $list n1
+		has_no_namespace $address'
+}
+
+@test "CNI: CHECK finds the namespace, and its absence" {
+	on 'list=$(network net 1)
+		address=$(attach $list n1)
+		result="{\"cniVersion\": \"1.0.0\", \"ips\": [{\"address\": \"$address/24\"}]}"
+		plugin CHECK $list n1 "$result"
+		refused plugin CHECK $list n1 "{\"cniVersion\": \"1.0.0\", \"ips\": [{\"address\": \"10.60.0.9/24\"}]}"
+		detach $list n1
+		[ "$(plugin CHECK $list n1 "$result" | jq .code)" = 102 ]'
+}
