@@ -9,6 +9,7 @@
 #define NODES_MAX	4
 #define CONTEXTS_MAX	64
 #define BUCKETS		16
+#define END_US		3600000000ULL	/* nothing takes so long */
 #define RKEY_WRITE	0x1000		/* + flow */
 #define RKEY_READ	0x2000		/* + flow */
 
@@ -501,6 +502,7 @@ static void sim_step(struct sim *sim)
 	struct sim_flow *flow = &sim->flows[event.flow];
 
 	sim->now_us = event.at_us;
+	sim_check(sim, sim->now_us < END_US);
 	switch (event.what) {
 	case SIM_PACKET:
 		sim_receive(sim, &event);

@@ -1060,6 +1060,27 @@ static void what_is_missing_is_asked_for_when_the_end_arrives(void **state)
 	expect_done(0, &msg, VQP_WC_SUCCESS);
 }
 
+static void the_end_of_an_older_answer_shows_nothing(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_READ, 10 * PAYLOAD);
+	struct vqp_pkt end = {
+		.op = VQP_OP_READ_RESP, .flow = FLOW, .psn = PSN(0), .offset = 9 * PAYLOAD,
+		.payload = env.source, .payload_bytes = PAYLOAD,
+	};
+
+	(void)state;
+	post(&msg);
+	end.turn = env.sent[0].pkt.turn;
+	respond(PSN(0), 0, PAYLOAD);
+	wait_for_packet();
+	env.seen = env.nsent;
+	vqp_tx_input(&env.tx, &end, env.now);
+	expect_silence();
+	end.turn = env.sent[1].pkt.turn;
+	vqp_tx_input(&env.tx, &end, env.now);
+	expect_psn(PSN(0));
+}
+
 static void the_end_of_a_later_chunk_shows_a_loss_too(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_READ, CHUNK + PAYLOAD);
@@ -1408,6 +1429,7 @@ int main(void)
 		TEST(a_wrong_answer_is_not_placed),
 		TEST(a_second_answer_is_not_placed_again),
 		TEST(what_is_missing_is_asked_for_when_the_end_arrives),
+		TEST(the_end_of_an_older_answer_shows_nothing),
 		TEST(the_end_of_a_later_chunk_shows_a_loss_too),
 		TEST(a_lost_end_is_asked_for_after_the_timeout),
 		TEST(sends_do_not_keep_a_read_waiting),
