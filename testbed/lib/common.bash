@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # What every part of the testbed uses: messages, progress, places.
 
 top=$(realpath -- "${BASH_SOURCE[0]%/*}/../..")

@@ -32,6 +32,7 @@ image_directory()
 image_sources()
 {
 	local uri release component origin key
+	# shellcheck disable=SC2016 # apt's own variables
 	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN) $(SIGNED_BY)' \
 		'Created-By: Packages' |
 		while read -r uri release component origin key; do
@@ -94,7 +95,9 @@ image_ensure()
 		say "image: building $directory (once)"
 		work=$(mktemp -d "$cache/new-XXXXXX")
 		on_exit "rm -rf '$work'"
-		image_build "$work" || die "image: could not be built"
+		image_build "$work" ||
+			die "image: not built; if a kernel is no longer in the archive, upgrade" \
+				"linux-headers-amd64 and linux-headers-6.12-amd64"
 		rm -f "$work"/{log,sources.list}
 		chmod 755 "$work"
 		mv "$work" "$directory"

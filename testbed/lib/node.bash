@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2054 # QEMU's options are full of commas
 # One node of the testbed in $state: its QEMU process and the ssh connection to it.
 #
 # state/node-I.pid, node-I.port   the process, and the loopback port of its sshd
@@ -61,7 +61,7 @@ node_data_link()
 # node_start NODE PORT: start QEMU in the background with nothing of ours open in it
 node_start()
 {
-	local node=$1 port=$2 nodes kernel release accel cpus link suffix append args
+	local node=$1 port=$2 nodes release accel cpus link suffix append args
 	nodes=$(<"$state/nodes") release=$(<"$state/release")
 	accel=$(<"$state/accel") cpus=$(<"$state/cpus")
 	suffix=$(printf %02x "$node")
@@ -172,7 +172,8 @@ node_exec()
 	fi
 	line=$(quote "$@")
 	if ((limit > 0)); then
-		line="timeout -k 5 $limit $line"
+		# what ignores its end is killed together with timeout itself: the shell tells the tale
+		line="timeout -k 5 $limit $line; exit \$?"
 		guard=(timeout -k 1 $((limit + 15)))
 	fi
 	mapfile -t options < <(node_ssh_options "$node")
@@ -190,15 +191,30 @@ node_exec()
 	return "$status"
 }
 
-node_stop()
+# node_processes: the ids of this testbed's processes, which all work in $state
+node_processes()
 {
-	local node=$1 pid tries
-	node_alive "$node" || return 0
-	pid=$(<"$state/node-$node.pid")
-	kill "$pid"
-	for ((tries = 0; tries < 50; tries++)); do
-		node_alive "$node" || return 0
+	local path
+	for path in /proc/[0-9]*; do
+		[[ $(readlink "$path/cwd") == "$state" && $(readlink "$path/exe") =~ /(qemu-system[^/]*|ssh|scp)$ ]] &&
+			echo "${path##*/}"
+	done 2>/dev/null
+	return 0
+}
+
+# node_stop_all: end this testbed's processes, even those of an earlier run that was cut short
+node_stop_all()
+{
+	local pids tries
+	for ((tries = 0; tries < 100; tries++)); do
+		mapfile -t pids < <(node_processes)
+		((${#pids[@]} > 0)) || return 0
+		if ((tries == 0)); then
+			kill "${pids[@]}" 2>/dev/null
+		elif ((tries == 60)); then
+			kill -KILL "${pids[@]}" 2>/dev/null
+		fi
 		sleep 0.05
 	done
-	kill -KILL "$pid"
+	die "$name: cannot be stopped: processes ${pids[*]}"
 }

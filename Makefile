@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Every way in; `make help` lists them.
+
+TOP := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
+O ?= $(TOP)/build
+export O
+
+MAKEFLAGS += --no-print-directory
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+# this makefile's own steps follow one another; only what they call is parallel
+.NOTPARALLEL:
+
+# in this order: the library is linked by what follows
+PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt examples/fn bench
+INSTALLED := kmod runtime-lib node cni-plugin oci-hook
+
+.PHONY: help demo test unit build kmod $(PROGRAMS) image check deps install uninstall clean
+
+help: ## list what can be made
+	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
+
+demo: deps build ## two nodes, a function on each, vqp against verbs: the first thing to run
+	bench/demo
+
+test: deps build ## all tests, on the kernels 6.1 and 6.12
+	tests/run
+
+unit: ## the tests in user space alone
+	tests/run unit
+
+build: kmod $(PROGRAMS) ## the module for both kernels, the library, the programs
+
+# the kernels that the testbed runs
+kmod:
+	set -e; for release in $$(testbed/testbed kernels); do $(MAKE) -C kmod KVER=$$release; done
+
+$(PROGRAMS):
+	$(MAKE) -C $@
+
+image: deps ## the nodes' root image, cached in build/cache
+	testbed/testbed image
+
+check: ## shellcheck and licence lines
+	tests/check
+
+deps: ## install the Debian packages that all this needs
+	testbed/deps
+
+install: ## on a node: the module for the running kernel, the library, the programs [DESTDIR= PREFIX=]
+	set -e; for part in $(INSTALLED); do $(MAKE) -C $$part install; done
+
+uninstall: ## remove them
+	set -e; for part in $(INSTALLED); do $(MAKE) -C $$part uninstall; done
+
+clean: ## remove everything that was built but the cache
+	find $(O) -mindepth 1 -maxdepth 1 ! -name cache ! -name testbed -exec rm -rf {} +

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash disable=SC2016 # expanded on the nodes
+# What a bats suite that runs on a testbed loads first. The testbed is up already: tests/run sees to
+# it, or `testbed/testbed up` with the same VQP_TESTBED.
+#
+# A suite may define setup_file, teardown_file and teardown, but not setup: that is here, and makes
+# every test fail during which a node's kernel complained.
+
+tests=$(realpath -- "${BASH_SOURCE[0]%/*}")
+testbed=$tests/../testbed/testbed
+nodes=(1 2)
+
+# node NODE COMMAND...: run it there; output, error output and exit status pass through. A command
+# that takes longer than NODE_TIMEOUT seconds is ended with status 124.
+node()
+{
+	"$testbed" exec --timeout "${NODE_TIMEOUT-180}" "$@"
+}
+
+# on_each COMMAND...: run it on all nodes at once
+on_each()
+{
+	local node pids=() status=0
+	for node in "${nodes[@]}"; do
+		node "$node" "$@" &
+		pids+=($!)
+	done
+	for node in "${pids[@]}"; do
+		wait "$node" || status=$?
+	done
+	return "$status"
+}
+
+# vqp_up: have the module loaded and the daemons running on all nodes. What runs stays, but for
+# vqpd, which is started anew: a restart of it disturbs nobody.
+vqp_up()
+{
+	on_each bash /vqp/tests/services start
+}
+
+# vqp_services_stop: the daemons alone
+vqp_services_stop()
+{
+	on_each bash /vqp/tests/services stop
+}
+
+# vqp_down: the daemons and the module; fails if the module is in use
+vqp_down()
+{
+	on_each bash /vqp/tests/services unload
+}
+
+# kernel_log_check: fails if a node's kernel complained since it was asked last
+kernel_log_check()
+{
+	on_each sh -c 'found=$(kernel-log) && exit
+		printf "the kernel of %s complains:\n%s\n" "$(hostname)" "$found"
+		exit 1'
+}
+
+setup()
+{
+	if declare -F teardown >/dev/null; then
+		eval "suite_$(declare -f teardown)"
+	else
+		suite_teardown() { :; }
+	fi
+	# what goes wrong while a suite's teardown cleans up is the test's fault, too
+	teardown()
+	{
+		suite_teardown
+		kernel_log_check
+	}
+}
