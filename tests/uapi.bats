@@ -27,14 +27,20 @@ target() {
 	on "$1" "serve $2 mem-server $3 --bytes=4096 ${*:4}"'; echo $port $key $addr'
 }
 
-# CASE EXPECTED [TARGET]
-bad() { on 1 "bad uapi-a $1 '$2' ${3-}"; }
-
-# CASE EXPECTED: over the loop carrier, then to the other node.
-bad_both() {
-	bad "$1" "$2" "$near"
-	bad "$1" "$2" "$far"
+# TARGET [CASE EXPECTED]...: what a node does for bad and its like, as a script
+script() {
+	local target=$1
+	shift
+	while (($# > 0)); do
+		echo "bad uapi-a $1 '$2' $target"
+		shift 2
+	done
 }
+
+# [CASE EXPECTED]...: without a target; to this node (loop); to this and to the other node (dc)
+bad() { on 1 "$(script '' "$@")"; }
+bad_near() { on 1 "$(script "$near" "$@")"; }
+bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 
 # ---- calls as such ----
 
@@ -63,10 +69,10 @@ bad_both() {
 @test "ioctl: a longer argument with content in its tail is E2BIG" { bad size-long-with-content E2BIG; }
 @test "ioctl: an unmapped argument is EFAULT" { bad argument-unmapped EFAULT; }
 @test "ioctl: reserved fields must be zero" {
-	bad query-reserved EINVAL
-	bad dereg-reserved EINVAL
-	bad destroy-reserved EINVAL
-	bad accept-reserved EINVAL
+	bad query-reserved EINVAL \
+		dereg-reserved EINVAL \
+		destroy-reserved EINVAL \
+		accept-reserved EINVAL
 }
 
 # ---- memory ----
@@ -80,9 +86,9 @@ bad_both() {
 @test "memory: more than RLIMIT_MEMLOCK is ENOMEM" { bad mr-memlock ENOMEM; }
 @test "memory: arenas do not count against RLIMIT_MEMLOCK" { bad mr-memlock-arena OK; }
 @test "memory: arenas are at most 4 MiB, whole and shared" {
-	bad arena-huge EINVAL
-	bad arena-offset EINVAL
-	bad arena-private EINVAL
+	bad arena-huge EINVAL \
+		arena-offset EINVAL \
+		arena-private EINVAL
 }
 @test "memory: deregistering an unknown key is ENOENT" { bad dereg-unknown ENOENT; }
 @test "memory: deregistering twice is ENOENT" { bad dereg-twice ENOENT; }
@@ -91,36 +97,37 @@ bad_both() {
 # ---- completion queues and VQPs ----
 
 @test "CQ: no entries or too many are EINVAL" {
-	bad cq-empty EINVAL
-	bad cq-huge EINVAL
+	bad cq-empty EINVAL \
+		cq-huge EINVAL
 }
 @test "CQ: mapping more than the ring is EINVAL" { bad cq-mmap-beyond EINVAL; }
 @test "CQ: destroying it under a VQP is EBUSY" { bad cq-destroy-in-use EBUSY; }
 @test "VQP: a closed CQ descriptor is EBADF" { bad qp-without-cq EBADF; }
 @test "VQP: a CQ descriptor that is no CQ is EINVAL" {
-	bad qp-cq-is-a-file EINVAL
-	bad qp-cq-is-the-context EINVAL
+	bad qp-cq-is-a-file EINVAL \
+		qp-cq-is-the-context EINVAL
 }
 @test "VQP: a CQ of another context is EINVAL" { bad qp-foreign-cq EINVAL; }
 @test "VQP: queues and SGE lists beyond the limits are EINVAL" {
-	bad qp-huge-queue EINVAL
-	bad qp-many-sges EINVAL
+	bad qp-huge-queue EINVAL \
+		qp-many-sges EINVAL
 }
 @test "VQP: unknown flags are EINVAL" { bad qp-flags EINVAL; }
 @test "VQP: destroying an unknown one, or one twice, is ENOENT" {
-	bad destroy-unknown ENOENT
-	bad destroy-twice ENOENT
+	bad destroy-unknown ENOENT \
+		destroy-twice ENOENT
 }
 @test "VQP: another context's VQP is ENOENT" {
-	bad destroy-foreign ENOENT
-	bad post-foreign-vqp ENOENT
+	bad destroy-foreign ENOENT \
+		post-foreign-vqp ENOENT
 }
 @test "VQP: querying an unknown one is ENOENT" { bad query-unknown ENOENT; }
 
 # ---- bind, connect, accept ----
 
 @test "bind: port 0 picks a free one" {
-	on 1 'serve uapi-b mem-server 0; first=$port; serve uapi-b mem-server 0; ((first > 0 && port > 0 && first != port))'
+	on 1 'serve uapi-b mem-server 0; first=$port
+		serve uapi-b mem-server 0; ((first > 0 && port > 0 && first != port))'
 }
 @test "bind: twice is EINVAL" { bad bind-twice EINVAL; }
 @test "bind: a taken port is EADDRINUSE" { bad bind-taken EADDRINUSE; }
@@ -132,8 +139,8 @@ bad_both() {
 @test "connect: a bound VQP is EINVAL" { bad connect-bound EINVAL; }
 @test "connect: an unknown VQP is ENOENT" { bad connect-unknown ENOENT; }
 @test "connect: port 0 or beyond 65535 is EINVAL" {
-	bad connect-port-zero EINVAL
-	bad connect-port-huge EINVAL
+	bad connect-port-zero EINVAL \
+		connect-port-huge EINVAL
 }
 @test "connect: another tenant's address does not exist (EHOSTUNREACH)" {
 	on 1 "box uapi-other 8 10.70.0.1"
@@ -148,47 +155,47 @@ bad_both() {
 # ---- posting: refused before anything is queued ----
 
 @test "post: a VQP that is not connected is ENOTCONN" {
-	bad post-unconnected ENOTCONN
-	bad post-bound ENOTCONN
+	bad post-unconnected ENOTCONN \
+		post-bound ENOTCONN
 }
 @test "post: an unknown VQP is ENOENT" { bad post-unknown-vqp ENOENT; }
-@test "post: no requests at all is EINVAL" { bad post-no-requests EINVAL "$near"; }
+@test "post: no requests at all is EINVAL" { bad_near post-no-requests EINVAL; }
 @test "post: a list shorter or longer than its requests is EINVAL" {
-	bad post-truncated EINVAL "$near"
-	bad post-trailing EINVAL "$near"
+	bad_near post-truncated EINVAL \
+		post-trailing EINVAL
 }
-@test "post: a list beyond the limit is EINVAL" { bad post-too-many-bytes EINVAL "$near"; }
-@test "post: an unmapped list is EFAULT" { bad post-unmapped EFAULT "$near"; }
+@test "post: a list beyond the limit is EINVAL" { bad_near post-too-many-bytes EINVAL; }
+@test "post: an unmapped list is EFAULT" { bad_near post-unmapped EFAULT; }
 @test "post: an unknown opcode is EINVAL" { bad_both post-opcode EINVAL; }
 @test "post: unknown flags or reserved fields are EINVAL" {
-	bad post-flags EINVAL "$near"
-	bad post-reserved EINVAL "$near"
+	bad_near post-flags EINVAL \
+		post-reserved EINVAL
 	bad post-recv-reserved EINVAL
 }
 @test "post: more SGEs than the VQP was made for are EINVAL" {
-	bad post-many-sges EINVAL "$near"
-	bad post-absurd-sges EINVAL "$near"
+	bad_near post-many-sges EINVAL \
+		post-absurd-sges EINVAL
 }
 @test "post: inline data must be data to send, and within the limits" {
-	bad post-inline-read EINVAL "$near"
-	bad post-inline-long EINVAL "$near"
-	bad post-inline-and-sges EINVAL "$near"
+	bad_near post-inline-read EINVAL \
+		post-inline-long EINVAL \
+		post-inline-and-sges EINVAL
 	bad post-inline-beyond-attr EINVAL
 }
 @test "post: a bad lkey is EACCES" {
 	bad_both post-lkey EACCES
 	bad post-recv-lkey EACCES
 }
-@test "post: another context's lkey is EACCES" { bad post-foreign-lkey EACCES "$near"; }
-@test "post: the lkey of a deregistered region is EACCES" { bad post-deregistered EACCES "$near"; }
+@test "post: another context's lkey is EACCES" { bad_near post-foreign-lkey EACCES; }
+@test "post: the lkey of a deregistered region is EACCES" { bad_near post-deregistered EACCES; }
 @test "post: a range outside of the region is EACCES" {
-	bad post-range-beyond EACCES "$near"
-	bad post-range-before EACCES "$near"
-	bad post-range-wraps EACCES "$near"
+	bad_near post-range-beyond EACCES \
+		post-range-before EACCES \
+		post-range-wraps EACCES
 }
 @test "post: receiving or reading into read-only memory is EACCES" {
 	bad post-recv-into-readonly EACCES
-	bad post-read-into-readonly EACCES "$near"
+	bad_near post-read-into-readonly EACCES
 }
 @test "post: a message beyond 1 GiB is EMSGSIZE" { bad post-huge-message EMSGSIZE; }
 @test "post: bad_wr names the bad request, and those before it are done" {
@@ -200,31 +207,33 @@ bad_both() {
 # ---- what only the target can refuse ----
 
 @test "target: good requests succeed" {
-	bad_both wc-write OK
-	bad_both wc-read OK
-	bad_both wc-send OK
+	bad_both wc-write OK \
+		wc-read OK \
+		wc-send OK
 }
 @test "target: a bad rkey is REM_ACCESS_ERR" {
-	bad_both wc-write-rkey REM_ACCESS_ERR
-	bad_both wc-read-rkey REM_ACCESS_ERR
+	bad_both wc-write-rkey REM_ACCESS_ERR \
+		wc-read-rkey REM_ACCESS_ERR
 }
 @test "target: a range outside of the region is REM_ACCESS_ERR" {
-	bad_both wc-write-beyond REM_ACCESS_ERR
-	bad_both wc-read-beyond REM_ACCESS_ERR
-	bad_both wc-write-before REM_ACCESS_ERR
-	bad_both wc-read-wraps REM_ACCESS_ERR
+	bad_both wc-write-beyond REM_ACCESS_ERR \
+		wc-read-beyond REM_ACCESS_ERR \
+		wc-write-before REM_ACCESS_ERR \
+		wc-read-wraps REM_ACCESS_ERR
 }
 @test "target: writing to a read-only region is REM_ACCESS_ERR" {
-	bad wc-write REM_ACCESS_ERR "10.70.0.2 $(target 1 uapi-b 704 --access=4)"
-	bad wc-write REM_ACCESS_ERR "10.70.0.3 $(target 2 uapi-c 704 --access=4)"
+	near="10.70.0.2 $(target 1 uapi-b 704 --access=4)"
+	far="10.70.0.3 $(target 2 uapi-c 704 --access=4)"
+	bad_both wc-write REM_ACCESS_ERR
 }
 @test "target: reading from a write-only region is REM_ACCESS_ERR" {
-	bad wc-read REM_ACCESS_ERR "10.70.0.2 $(target 1 uapi-b 703 --access=3)"
-	bad wc-read REM_ACCESS_ERR "10.70.0.3 $(target 2 uapi-c 703 --access=3)"
+	near="10.70.0.2 $(target 1 uapi-b 703 --access=3)"
+	far="10.70.0.3 $(target 2 uapi-c 703 --access=3)"
+	bad_both wc-read REM_ACCESS_ERR
 }
 @test "target: a port nobody has bound is REM_INV_REQ_ERR" {
-	bad wc-send REM_INV_REQ_ERR '10.70.0.2 9 0 0'
-	bad wc-send REM_INV_REQ_ERR '10.70.0.3 9 0 0'
+	near='10.70.0.2 9 0 0' far='10.70.0.3 9 0 0'
+	bad_both wc-send REM_INV_REQ_ERR
 }
 @test "target: a message longer than the receive is REM_INV_REQ_ERR" { bad_both wc-send-long REM_INV_REQ_ERR; }
 

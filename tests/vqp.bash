@@ -71,7 +71,8 @@ events() {
 
 # What is alive of each kind of object, on one line. The host's own services hold a constant few.
 census() {
-	vqpctl status --json | jq -ec '[.counters[] | select(.made and (.name | IN("peer", "cache", "deferred") | not)) |
+	vqpctl status --json | jq -ec '[.counters[] |
+		select(.made and (.name | IN("peer", "cache", "deferred") | not)) |
 		{key: .name, value: (.made - .freed)}] | from_entries'
 }
 

@@ -59,15 +59,23 @@ memory_both() {
 }
 @test "send: many packets" { echo_both --bytes=300000 '--bytes=300000 --count=20'; }
 @test "send: 16 MiB" { echo_both '--bytes=16M --depth=2' '--bytes=16M --count=3 --depth=2'; }
-@test "send: in order and once, thousands of them" { echo_both '--bytes=64 --depth=64' '--bytes=64 --count=5000 --depth=64'; }
+@test "send: in order and once, thousands of them" {
+	echo_both '--bytes=64 --depth=64' '--bytes=64 --count=5000 --depth=64'
+}
 @test "send: with immediate data" { echo_both --bytes=100 '--bytes=100 --count=100 --imm'; }
 @test "send: immediate data alone" { echo_both --bytes=1 '--bytes=0 --count=50 --imm'; }
 @test "send: inline" { echo_both --bytes=1024 '--bytes=1024 --count=100 --inline'; }
 @test "send: inline with an odd length" { echo_both --bytes=64 '--bytes=13 --count=100 --inline --sges=3'; }
 @test "send: gathered from 16 pieces" { echo_both --bytes=10007 '--bytes=10007 --count=50 --sges=16'; }
-@test "send: lists of 32 requests" { echo_both '--bytes=200 --depth=64' '--bytes=200 --count=3200 --depth=64 --list=32'; }
-@test "send: from and to arena memory" { echo_both '--bytes=10000 --arena' '--bytes=10000 --count=50 --arena'; }
-@test "send: the receiver is slower than the sender" { echo_both '--bytes=5000 --depth=1' '--bytes=5000 --count=200 --depth=64'; }
+@test "send: lists of 32 requests" {
+	echo_both '--bytes=200 --depth=64' '--bytes=200 --count=3200 --depth=64 --list=32'
+}
+@test "send: from and to arena memory" {
+	echo_both '--bytes=10000 --arena' '--bytes=10000 --count=50 --arena'
+}
+@test "send: the receiver is slower than the sender" {
+	echo_both '--bytes=5000 --depth=1' '--bytes=5000 --count=200 --depth=64'
+}
 
 # ---- one-sided ----
 

@@ -192,7 +192,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_ring_that_lies_is_not_read_beyond_its_end, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(create_refuses_no_entries, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(create_passes_the_errno_on, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(wait_returns_at_once_when_something_is_there, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(wait_returns_at_once_when_something_is_there,
+						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(notify_is_a_success_without_effect, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(destroy_is_refused_while_in_use, fake_setup, fake_teardown),
 	};

@@ -297,7 +297,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(requests_before_a_bad_one_are_posted, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(a_kernel_that_lies_leads_nowhere, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(receives_are_encoded, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(more_receives_than_a_call_takes_are_several_calls, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(more_receives_than_a_call_takes_are_several_calls,
+						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(the_bad_receive_is_named, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(an_empty_list_is_nothing, fake_setup, fake_teardown),
 	};

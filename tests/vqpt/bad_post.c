@@ -186,7 +186,8 @@ static int inline_and_sges(struct bad *b)
 static int inline_beyond_attr(struct bad *b)
 {
 	struct ibv_qp_init_attr attr = {
-		.send_cq = b->conn.send_cq, .recv_cq = b->conn.recv_cq, .cap = { 4, 4, 1, 1, 32 }, .qp_type = VQP_QPT_VQP,
+		.send_cq = b->conn.send_cq, .recv_cq = b->conn.recv_cq,
+		.cap = { 4, 4, 1, 1, 32 }, .qp_type = VQP_QPT_VQP,
 	};
 	struct ibv_qp *qp = vqp_create_qp(vqp_pd(b->conn.context), &attr);
 	struct ibv_sge sge = { .addr = (uintptr_t)b->conn.memory, .length = 33 };

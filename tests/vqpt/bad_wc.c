@@ -140,7 +140,8 @@ static int then_list(struct bad *b)
 static int then_neighbour(struct bad *b)
 {
 	struct ibv_qp_init_attr attr = {
-		.send_cq = b->conn.send_cq, .recv_cq = b->conn.recv_cq, .cap = { 4, 4, 1, 1, 0 }, .qp_type = VQP_QPT_VQP,
+		.send_cq = b->conn.send_cq, .recv_cq = b->conn.recv_cq,
+		.cap = { 4, 4, 1, 1, 0 }, .qp_type = VQP_QPT_VQP,
 	};
 	struct vqp_query_qp query = { .qp_num = b->conn.qp->qp_num };
 	struct ibv_qp *qp = vqp_create_qp(vqp_pd(b->conn.context), &attr);

@@ -20,7 +20,8 @@ static void post_slot(struct vqpt_conn *conn, const struct vqpt_options *o, uint
 	vqpt_conn_post_recv(conn->qp, index, slot(conn, o, index), (uint32_t)o->bytes, conn->mr->lkey);
 }
 
-static bool echo_back(struct vqpt_conn *conn, const struct vqpt_options *o, struct ibv_qp *reply, const struct ibv_wc *wc)
+static bool echo_back(struct vqpt_conn *conn, const struct vqpt_options *o, struct ibv_qp *reply,
+		      const struct ibv_wc *wc)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)slot(conn, o, wc->wr_id), .length = wc->byte_len, .lkey = conn->mr->lkey,
@@ -62,7 +63,8 @@ int vqpt_echo_server(const struct vqpt_options *o, char **args)
 {
 	struct vqpt_conn conn = vqpt_conn_open(o, o->bytes * o->depth, IBV_ACCESS_LOCAL_WRITE);
 	struct pollfd fds[2] = {
-		{ .fd = vqp_cq_fd(conn.recv_cq), .events = POLLIN }, { .fd = vqp_cq_fd(conn.send_cq), .events = POLLIN },
+		{ .fd = vqp_cq_fd(conn.recv_cq), .events = POLLIN },
+		{ .fd = vqp_cq_fd(conn.send_cq), .events = POLLIN },
 	};
 	struct ibv_qp *replies[o->depth];	/* of the echo under way in each slot */
 	struct ibv_wc wc;

@@ -18,17 +18,17 @@ static const struct {
 	vqpt_command *run;
 } commands[] = {
 	{ "echo-server", "PORT", "send every message back to its sender", 1, vqpt_echo_server },
-	{ "send", "ADDRESS PORT", "send --count messages to an echo server, verify what comes back", 2, vqpt_echo_send },
+	{ "send", "ADDRESS PORT", "send --count messages to an echo-server, verify the echoes", 2, vqpt_echo_send },
 	{ "mem-server", "PORT", "offer --bytes of memory; prints pid=, port=, key=, addr=", 1, vqpt_mem_server },
 	{ "write", "ADDRESS PORT KEY ADDR", "write --bytes there, have the server verify them", 4, vqpt_mem_write },
 	{ "read", "ADDRESS PORT KEY ADDR", "read --bytes from there and verify them", 4, vqpt_mem_read },
 	{ "lat", "ADDRESS PORT KEY ADDR", "latencies against a mem-server, as JSON", 4, vqpt_lat_measure },
 	{ "cycle", "ADDRESS PORT", "--count times: open, create, connect, send, close", 2, vqpt_cycle_run },
-	{ "storm", "ADDRESS PORT", "--count VQPs in one context, one message each, then wait for a signal", 2, vqpt_storm_run },
+	{ "storm", "ADDRESS PORT", "--count VQPs in one context, a message from each", 2, vqpt_storm_run },
 	{ "fork", "ADDRESS PORT", "a child uses its parent's VQP", 2, vqpt_share_fork },
 	{ "scm", "ADDRESS PORT", "a process uses a VQP it got by SCM_RIGHTS", 2, vqpt_share_scm },
 	{ "epoll", "ADDRESS PORT", "sleep in epoll until the echo arrives", 2, vqpt_share_epoll },
-	{ "bad", "CASE [ADDRESS PORT KEY ADDR]", "do one thing wrong, print what came of it ('list': the cases)", -1, vqpt_bad_run },
+	{ "bad", "CASE [ADDRESS PORT KEY ADDR]", "do one thing wrong, print what came of it", -1, vqpt_bad_run },
 };
 
 static int ready_fd = -1;
