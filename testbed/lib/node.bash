@@ -78,9 +78,9 @@ node_start()
 		-device virtio-rng-pci
 		-device i6300esb -action watchdog=inject-nmi
 		-netdev "user,id=ctl,restrict=on,hostfwd=tcp:127.0.0.1:$port-:22"
-		-device "virtio-net-pci,netdev=ctl,mac=52:54:00:0c:00:$suffix"
+		-device "virtio-net-pci,netdev=ctl,mac=52:54:00:0c:00:$suffix,romfile="
 		"${link[@]}"
-		-device "virtio-net-pci,netdev=data,mac=52:54:00:77:00:$suffix,host_mtu=9000"
+		-device "virtio-net-pci,netdev=data,mac=52:54:00:77:00:$suffix,host_mtu=9000,romfile="
 		-virtfs "local,path=$top,mount_tag=vqp,security_model=none,readonly=on,multidevs=remap"
 		-virtfs "local,path=$state/share,mount_tag=share,security_model=none,multidevs=remap")
 	if [[ $accel == kvm ]]; then
