@@ -62,7 +62,7 @@ int ctl_fail(const struct ctl_args *args, int err, const char *format, ...)
 
 int ctl_print_json(json_t *json)
 {
-	int ret = json_dumpf(json, stdout, JSON_INDENT(2)) || puts("") < 0 || fflush(stdout);
+	int ret = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) || puts("") < 0 || fflush(stdout);
 
 	json_decref(json);
 	if (ret)

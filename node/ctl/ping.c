@@ -17,6 +17,7 @@
 #include "../netns.h"
 #include "ctl.h"
 
+#define ANY_PORT 1	/* WRITEs reach no port */
 #define REPLY_MS 10000	/* the kernel gives up on a silent peer before */
 
 struct ping {
@@ -85,13 +86,15 @@ static int open_objects(struct ping *ping)
 
 static int connect_to(const struct ping *ping)
 {
-	int ret = vqp_connect_addr(ping->qp, ping->address, 0);
+	union ibv_gid gid;
+	int ret;
 
+	if (vqp_parse_gid(ping->address, &gid))
+		return ctl_fail(ping->args, EINVAL, "'%s' is no literal IPv4 or IPv6 address", ping->address);
+	ret = vqp_connect(ping->qp, &gid, ANY_PORT);
 	switch (ret) {
 	case 0:
 		return 0;
-	case -EINVAL:
-		return ctl_fail(ping->args, ret, "'%s' is no literal IPv4 or IPv6 address", ping->address);
 	case -EHOSTUNREACH:
 		return ctl_fail(ping->args, ret, "nobody of this tenant has the address %s", ping->address);
 	case -ETIMEDOUT:

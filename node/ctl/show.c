@@ -135,7 +135,7 @@ int ctl_vqps(const struct ctl_args *args)
 int ctl_peers(const struct ctl_args *args)
 {
 	static const struct ctl_column columns[] = {
-		{ "node_gid", "NODE" }, { "epoch", "EPOCH" }, { "lanes", "LANES" },
+		{ "node_gid", "NODE" }, { "epoch", "EPOCH" },
 		{ "tx_packets", "TX-PACKETS" }, { "rx_packets", "RX-PACKETS" }, { 0 },
 	};
 

@@ -41,6 +41,14 @@ static size_t width_of(const json_t *list, const struct ctl_column *column)
 	return width;
 }
 
+static void print_cell(const char *text, size_t width, bool last)
+{
+	if (last)
+		puts(text);
+	else
+		printf("%-*s  ", (int)width, text);
+}
+
 int ctl_print_table(const struct ctl_args *args, json_t *list, const struct ctl_column *columns)
 {
 	cleanup_free size_t *widths = NULL;
@@ -56,12 +64,11 @@ int ctl_print_table(const struct ctl_args *args, json_t *list, const struct ctl_
 	widths = calloc(n, sizeof(*widths));
 	for (unsigned int c = 0; c < n; c++) {
 		widths[c] = width_of(list, &columns[c]);
-		printf("%-*s%s", (int)widths[c], columns[c].title, c + 1 < n ? "  " : "\n");
+		print_cell(columns[c].title, widths[c], c + 1 == n);
 	}
 	json_array_foreach(list, i, item)
 		for (unsigned int c = 0; c < n; c++)
-			printf("%-*s%s", (int)widths[c], cell_text(json_object_get(item, columns[c].key), text),
-			       c + 1 < n ? "  " : "\n");
+			print_cell(cell_text(json_object_get(item, columns[c].key), text), widths[c], c + 1 == n);
 	json_decref(list);
 	return 0;
 }

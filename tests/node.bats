@@ -1,0 +1,493 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The daemons and vqpctl on two nodes. What runs on the nodes is in tests/node.bash.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+on() { node "$1" bash -c "source /vqp/tests/node.bash; $2"; }
+
+setup_file() {
+	vqp_up
+}
+
+# A test that stops or replaces a daemon calls this first.
+disturb() { touch "$BATS_FILE_TMPDIR/disturbed"; }
+
+teardown() {
+	on 1 remove_boxes
+	on 2 remove_boxes
+	if [ -e "$BATS_FILE_TMPDIR/disturbed" ]; then
+		rm "$BATS_FILE_TMPDIR/disturbed"
+		vqp_services_stop
+		vqp_up
+	fi
+}
+
+teardown_file() {
+	vqp_services_stop
+}
+
+# ---- vqpctl ns ----
+
+@test "vqpctl: an added namespace is listed with all that is known of it" {
+	on 1 'box node-a 3 10.95.0.1'
+	run on 1 'vqpctl ns list --json | jq -c ".[] | select(.tenant == 3) | del(.netns_ino)"'
+	[ "$output" = '{"tenant":3,"gid":"::ffff:10.95.0.1","name":"node-a","vqps":0,"mrs":0,"contexts":0,"pinned_bytes":0}' ]
+	run on 1 '[ "$(vqpctl ns list --json | jq ".[] | select(.tenant == 3).netns_ino")" = "$(stat -Lc %i /run/netns/node-a)" ]'
+	[ "$status" -eq 0 ]
+}
+
+@test "vqpctl: the same namespace may be added again" {
+	on 1 'box node-a 3 10.95.0.1
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1
+		[ "$(vqpctl ns list --json | jq "map(select(.tenant == 3)) | length")" = 1 ]'
+}
+
+@test "vqpctl: a netns is named by name, path or process" {
+	on 1 'ip netns add node-a; ip netns add node-b; ip netns add node-c
+		ip netns exec node-c sleep 60 >/dev/null 2>&1 & pid=$!
+		eventually eval "[ \$(stat -Lc %i /proc/$pid/ns/net) = $(stat -Lc %i /run/netns/node-c) ]"
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1
+		vqpctl ns add --netns /run/netns/node-b --tenant 3 --address 10.95.0.2
+		vqpctl ns add --netns pid:$pid --tenant 3 --address fd95::3
+		kill $pid
+		[ "$(vqpctl ns list --json | jq "map(select(.tenant == 3)) | length")" = 3 ]'
+}
+
+@test "vqpctl: a netns has one namespace" {
+	on 1 'box node-a 3 10.95.0.1'
+	run on 1 'vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.2'
+	[ "$status" -eq 73 ]
+	[ "$output" = "vqpctl: node-a already has another VQP namespace: vqpctl ns del --netns node-a" ]
+}
+
+@test "vqpctl: an address belongs to one netns of a node" {
+	on 1 'box node-a 3 10.95.0.1; ip netns add node-b'
+	run on 1 'vqpctl ns add --netns node-b --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 73 ]
+	[ "$output" = "vqpctl: tenant 3's address 10.95.0.1 is taken on this node: vqpctl ns list" ]
+}
+
+@test "vqpctl: tenants may use the same address" {
+	on 1 'box node-a 3 10.95.0.1; box node-b 4 10.95.0.1'
+}
+
+@test "vqpctl: the host's netns gets no namespace" {
+	run on 1 'vqpctl ns add --netns pid:1 --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 64 ]
+	run on 1 'present 3 10.95.0.1'
+	[ "$status" -eq 1 ]
+}
+
+@test "vqpctl: what is no netns is refused" {
+	run on 1 'vqpctl ns add --netns nobody --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 66 ]
+	[ "$output" = "vqpctl: --netns nobody: No such file or directory" ]
+	run on 1 'vqpctl ns add --netns /proc/1/ns/mnt --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: --netns /proc/1/ns/mnt: no network namespace" ]
+	run on 1 'vqpctl ns add --netns /etc/passwd --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 64 ]
+}
+
+@test "vqpctl: tenant 0 and addresses of many are refused" {
+	on 1 'ip netns add node-a'
+	run on 1 'vqpctl ns add --netns node-a --tenant 0 --address 10.95.0.1'
+	[ "$status" -eq 64 ]
+	run on 1 'vqpctl ns add --netns node-a --tenant 3 --address 224.0.0.1'
+	[ "$status" -eq 64 ]
+	run on 1 'vqpctl ns add --netns node-a --tenant 3 --address nonsense'
+	[ "$status" -eq 64 ]
+	[[ $output == *"literal IPv4 or IPv6 address, not 'nonsense'" ]]
+}
+
+@test "vqpctl: a namespace is deleted by its netns or by its address, once" {
+	on 1 'box node-a 3 10.95.0.1; box node-b 3 10.95.0.2
+		vqpctl ns del --netns node-a
+		vqpctl ns del --tenant 3 --address 10.95.0.2
+		not present 3 10.95.0.1
+		not present 3 10.95.0.2'
+	run on 1 'vqpctl ns del --netns node-a'
+	[ "$status" -eq 66 ]
+	run on 1 'vqpctl ns del --tenant 3 --address 10.95.0.2 --json 2>/dev/null | jq -r .errno'
+	[ "$output" = ENOENT ]
+}
+
+@test "vqpctl: a namespace goes with its netns" {
+	on 1 'box node-a 3 10.95.0.1
+		ip netns del node-a
+		eventually not present 3 10.95.0.1'
+}
+
+@test "vqpctl: who has no rights may look and not touch" {
+	on 1 'box node-a 3 10.95.0.1'
+	run on 1 'setpriv --reuid 65534 --clear-groups vqpctl ns list --json | jq -e "any(.[]; .tenant == 3)"'
+	[ "$output" = true ]
+	run on 1 'setpriv --reuid 65534 --clear-groups vqpctl ns del --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 77 ]
+	[[ $output == *"run as root" ]]
+	on 1 'present 3 10.95.0.1'
+}
+
+# ---- vqpctl: what it shows ----
+
+@test "vqpctl: status tells all of the node" {
+	run on 1 'vqpctl status --json | jq -c "[.parent, .node_gid, (.epoch > 0), (.mtu >= 1024), (.pool_bytes > 0),
+		(.lanes | length > 0), (.vqpd.ok and .vqpd.module), .vqpd.meta[0].server, .vqpd.meta[0].up,
+		(.counters | any(.name == \"ns\" and .made >= .freed))]"'
+	[ "$output" = '["rxe0","::ffff:10.77.0.1",true,true,true,true,true,"10.77.0.1",true,true]' ]
+}
+
+@test "vqpctl: status without vqpd says how to start it" {
+	run on 1 'vqpctl status --socket /nonexistent/vqpd.sock'
+	[ "$status" -eq 0 ]
+	[[ $output == *"vqpd        vqpd is not running: systemctl start vqpd (socket /nonexistent/vqpd.sock)"* ]]
+}
+
+@test "vqpctl: the pool is shown" {
+	run on 2 'vqpctl pool --json | jq -c "[.parent, .mtu, (.lanes | length > 0), (.pool_bytes > 0)]"'
+	[ "$output" = '["rxe0",4096,true,true]' ]
+}
+
+@test "vqpctl: VQPs are shown with state, carrier and peer" {
+	on 1 'box node-a 3 10.95.0.1; serve node-a echo-server 700'
+	run on 1 'vqpctl vqps --json | jq -c ".[] | select(.tenant == 3) | [.gid, .state, .carrier, .port]"'
+	[ "$output" = '["::ffff:10.95.0.1","bound","none",700]' ]
+	on 2 'box node-b 3 10.95.0.2; eventually reaches node-b 10.95.0.1'
+	run on 2 'inside node-b vqpt send 10.95.0.1 700 --count=100000000 >/dev/null 2>&1 &
+		eventually eval "vqpctl vqps --json | jq -e \"any(.[]; .tenant == 3 and .state == \\\"connected\\\")\""
+		vqpctl vqps --json | jq -c ".[] | select(.tenant == 3) | [.gid, .state, .carrier, .remote_gid, .remote_port]"
+		stop_all'
+	[ "$output" = '["::ffff:10.95.0.2","connected","dc","::ffff:10.95.0.1",700]' ]
+}
+
+@test "vqpctl: nodes that were talked to are shown" {
+	on 1 'vqpctl ping 10.77.0.2 --count 1'
+	run on 1 'vqpctl peers --json | jq -c ".[] | select(.node_gid == \"::ffff:10.77.0.2\") | .tx_packets > 0"'
+	[ "$output" = true ]
+}
+
+@test "vqpctl: the cache fills by connecting, and is flushed by address or all" {
+	on 1 'box node-a 3 10.95.0.1; box node-b 3 10.95.0.2'
+	on 2 'box node-c 3 10.95.0.3; vqpctl cache flush; eventually reaches node-c 10.95.0.1; eventually reaches node-c 10.95.0.2'
+	on 2 'cached() { vqpctl cache list --json | jq -e --arg gid "::ffff:$1" "any(.[]; .tenant == 3 and .gid == \$gid and .node_gid == \"::ffff:10.77.0.1\")"; }
+		cached 10.95.0.1; cached 10.95.0.2
+		vqpctl cache flush --tenant 3 --address 10.95.0.1
+		not cached 10.95.0.1; cached 10.95.0.2
+		vqpctl cache flush
+		not cached 10.95.0.2'
+}
+
+@test "vqpctl: tables are for people, JSON for programs" {
+	run on 1 'vqpctl ns list'
+	[[ ${lines[0]} == "TENANT  ADDRESS"* ]]
+	on 1 'vqpctl ns list --json | jq -e "type == \"array\""'
+}
+
+@test "vqpctl: misuse is told apart from failure" {
+	local words
+	for words in '' bogus ns 'ns bogus' 'ns list extra' 'ns list --tenant 1' 'ns add --tenant x' 'ping' '--bogus' 'ping 10.77.0.2 --count 0'; do
+		run on 1 "vqpctl $words"
+		[ "$status" -eq 64 ] || { echo "vqpctl $words: $status"; return 1; }
+		[ -n "$output" ]
+	done
+	run on 1 'vqpctl ns --help'
+	[ "$status" -eq 0 ]
+	[[ $output == *"vqpctl ns add --netns NETNS"* ]]
+}
+
+# ---- vqpctl ping ----
+
+@test "ping: from node to node" {
+	run on 1 'vqpctl ping 10.77.0.2 --count 3 --json | jq -c "[.ok, (.round_trips_us | length), .min_us > 0, .min_us <= .avg_us, .avg_us <= .max_us]"'
+	[ "$output" = '[true,3,true,true,true]' ]
+}
+
+@test "ping: a node pings itself" {
+	on 2 'vqpctl ping 10.77.0.2 --count 1'
+}
+
+@test "ping: between containers, and not between tenants" {
+	on 1 'box node-a 3 10.95.0.1; box node-b 4 10.95.0.2'
+	on 2 'box node-c 3 10.95.0.3; eventually reaches node-c 10.95.0.1'
+	run on 2 'reaches node-c 10.95.0.2'
+	[ "$status" -eq 68 ]
+}
+
+@test "ping: an address nobody has" {
+	run on 1 'vqpctl ping 10.95.9.9'
+	[ "$status" -eq 68 ]
+	[ "$output" = "vqpctl: nobody of this tenant has the address 10.95.9.9" ]
+}
+
+@test "ping: from a netns without a namespace" {
+	on 1 'ip netns add node-a'
+	run on 1 'vqpctl ping --netns node-a 10.95.0.1'
+	[ "$status" -eq 69 ]
+	[ "$output" = "vqpctl: this network namespace has no VQP namespace: vqpctl ns add" ]
+}
+
+# ---- vqpd ----
+
+@test "vqpd: adds, lists and deletes" {
+	on 1 'ip netns add node-a'
+	run on 1 'add c1 node-a 3 10.95.0.1'
+	[ "$output" = '{"ok":true,"gid":"::ffff:10.95.0.1","tenant":3,"published":true}' ]
+	run on 1 'ask "{\"op\":\"list\"}" | jq -c ".namespaces[] | select(.tenant == 3) | [.name, .gid, .published]"'
+	[ "$output" = '["c1/eth0","::ffff:10.95.0.1",true]' ]
+	run on 1 'del c1'
+	[ "$output" = '{"ok":true,"deleted":1}' ]
+	on 1 'not present 3 10.95.0.1'
+}
+
+@test "vqpd: add and del may be repeated" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	run on 1 'add c1 node-a 3 10.95.0.1; del c1; del c1'
+	[ "${lines[0]}" = '{"ok":true,"gid":"::ffff:10.95.0.1","tenant":3,"published":true}' ]
+	[ "${lines[1]}" = '{"ok":true,"deleted":1}' ]
+	[ "${lines[2]}" = '{"ok":true,"deleted":0}' ]
+}
+
+@test "vqpd: del with a netns means that one alone" {
+	on 1 'ip netns add node-a; ip netns add node-b; add c1 node-a 3 10.95.0.1'
+	run on 1 'ask "{\"op\":\"del\",\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":\"/run/netns/node-b\"}"'
+	[ "$output" = '{"ok":true,"deleted":0}' ]
+	run on 1 'ask "{\"op\":\"del\",\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":\"/run/netns/gone\"}"'
+	[ "$output" = '{"ok":true,"deleted":1}' ]
+}
+
+@test "vqpd: EEXIST and EADDRINUSE name what is in the way" {
+	on 1 'ip netns add node-a; ip netns add node-b; add c1 node-a 3 10.95.0.1'
+	run on 1 'add c2 node-a 3 10.95.0.2 | jq -r ".errno, .error"'
+	[ "${lines[0]}" = EEXIST ]
+	[[ ${lines[1]} == *"already has a VQP namespace (c1/eth0, tenant 3, address ::ffff:10.95.0.1): vqpctl ns del --tenant 3 --address ::ffff:10.95.0.1" ]]
+	run on 1 'add c2 node-b 3 10.95.0.1 | jq -r ".errno, .error"'
+	[ "${lines[0]}" = EADDRINUSE ]
+	[[ ${lines[1]} == "tenant 3's address ::ffff:10.95.0.1 is taken on this node by c1/eth0: "* ]]
+}
+
+@test "vqpd: ill-formed requests are refused and change nothing" {
+	on 1 'ip netns add node-a'
+	run on 1 'before=$(vqpctl ns list --json)
+		add "a/b" node-a 3 10.95.0.1; add c1 node-a 0 10.95.0.1; add c1 node-a 3 10.95.0.1/24; add c1 nobody 3 10.95.0.1
+		ask "{\"op\":\"add\"}"; ask "{\"op\":\"bogus\"}"; ask nonsense; ask "{}"; ask "{\"op\":\"del\",\"id\":\"c1\"}"
+		[ "$before" = "$(vqpctl ns list --json)" ] && echo unchanged'
+	[ "${lines[9]}" = unchanged ]
+	local i errnos=()
+	for i in {0..8}; do
+		errnos+=("$(jq -r 'select(.ok == false and .error) | .errno' <<<"${lines[i]}")")
+	done
+	[ "${errnos[*]}" = "EINVAL EINVAL EINVAL ENOENT EINVAL EOPNOTSUPP EBADMSG EINVAL EINVAL" ]
+}
+
+@test "vqpd: only root may ask it" {
+	run on 1 'stat -c %a /run/vqp/vqpd.sock'
+	[ "$output" = 600 ]
+	run on 1 'setpriv --reuid 65534 --clear-groups vqpctl status | grep "^vqpd"'
+	[ "$output" = "vqpd        no right to ask vqpd (socket /run/vqp/vqpd.sock): run as root" ]
+}
+
+@test "vqpd: a silent client holds up nobody" {
+	run on 1 'sleep 30 | socat - UNIX-CONNECT:/run/vqp/vqpd.sock & silent=$!
+		(printf "{\"op\":"; sleep 30) | socat - UNIX-CONNECT:/run/vqp/vqpd.sock & half=$!
+		sleep 0.5
+		timeout 5 bash -c "source /vqp/tests/node.bash; ask \"{\\\"op\\\":\\\"status\\\"}\"" | jq .ok
+		pkill -P $$ sleep; kill $silent $half 2>/dev/null || true'
+	[ "${lines[0]}" = true ]
+}
+
+@test "vqpd: 32 adds at once" {
+	on 1 'for i in {1..32}; do ip netns add many$i; done'
+	run on 1 'add_many 32 | jq -c "select(.ok and .published)" | wc -l'
+	[ "$output" = 32 ]
+	run on 1 'vqpctl ns list --json | jq "map(select(.tenant == 5)) | length"'
+	[ "$output" = 32 ]
+}
+
+@test "vqpd: a second one on the same socket is refused" {
+	run on 1 'vqpd'
+	[ "$status" -eq 69 ]
+	[ "${lines[-1]}" = "vqpd: /run/vqp/vqpd.sock: another vqpd is running there" ]
+	on 1 'ask "{\"op\":\"status\"}" | jq -e .ok'
+}
+
+@test "vqpd: a restart keeps namespaces and what they do" {
+	disturb
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1; serve node-a echo-server 700'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2'
+	on 2 'inside node-b vqpt send 10.95.0.1 700 --bytes=64 --count=2000 >/tmp/send.log 2>&1 & sender=$!
+		stop vqpd -KILL
+		not pidof vqpd
+		start vqpd --meta 10.77.0.1
+		wait $sender || { cat /tmp/send.log; false; }'
+	run on 2 'eventually ask "{\"op\":\"list\"}"; ask "{\"op\":\"list\"}" | jq -r ".namespaces[] | select(.tenant == 3).name"'
+	[ "${lines[-1]}" = c2/eth0 ]
+	on 1 'vqpctl cache flush; reaches node-a 10.95.0.2'
+	run on 2 'del c2'
+	[ "$output" = '{"ok":true,"deleted":1}' ]
+}
+
+@test "vqpd: metrics are what Prometheus reads" {
+	disturb
+	on 1 'stop vqpd; start vqpd --meta 10.77.0.1 --metrics 127.0.0.1:9471; box node-a 3 10.95.0.1; eventually meta_up true'
+	run on 1 'curl -sf http://127.0.0.1:9471/metrics'
+	[ "$status" -eq 0 ]
+	[[ $output == *$'\nvqp_parent_up 1\n'* ]]
+	[[ $output == *$'\nvqp_meta_up{server="10.77.0.1"} 1\n'* ]]
+	[[ $output == *$'\nvqp_namespace_vqps{tenant="3",gid="::ffff:10.95.0.1"} 0\n'* ]]
+	[[ $output == *$'\n# TYPE vqp_objects_made_total counter\n'* ]]
+	[[ $output == *'vqp_objects_freed_total{object="ns"} '* ]]
+	run on 1 'curl -s -o /dev/null -w "%{http_code}" http://127.0.0.1:9471/other'
+	[ "$output" = 404 ]
+}
+
+# ---- announcements and lookups ----
+
+@test "lookup: what add has answered can be reached from the other node at once" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1 | jq -e .published'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2 | jq -e .published; reaches node-b 10.95.0.1'
+	on 1 'reaches node-a 10.95.0.2'
+}
+
+@test "lookup: an unknown address is EHOSTUNREACH" {
+	on 1 'box node-a 3 10.95.0.1'
+	run on 1 'reaches node-a 10.95.9.9'
+	[ "$status" -eq 68 ]
+}
+
+@test "lookup: what was deleted is unknown" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2'
+	on 1 'del c1; eventually not announced 3 10.95.0.1'
+	run on 2 'vqpctl cache flush; reaches node-b 10.95.0.1'
+	[ "$status" -eq 68 ]
+}
+
+@test "lookup: who has cached what was deleted notices, and forgets it" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2; reaches node-b 10.95.0.1'
+	on 1 'del c1; eventually not announced 3 10.95.0.1'
+	run on 2 'reaches node-b 10.95.0.1'
+	[ "$status" -eq 75 ]
+	run on 2 'reaches node-b 10.95.0.1'
+	[ "$status" -eq 68 ]
+}
+
+@test "lookup: what an administrator adds is announced, too" {
+	on 1 'box node-a 3 10.95.0.1; eventually announced 3 10.95.0.1 1'
+}
+
+@test "lookup: what goes with its netns is withdrawn" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1; announced 3 10.95.0.1 1
+		ip netns del node-a
+		eventually not announced 3 10.95.0.1'
+}
+
+@test "lookup: an address that moves to another node is found there" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1; ip netns add node-b; add c2 node-b 3 10.95.0.2'
+	on 2 'ip netns add node-a; add c1 node-a 3 10.95.0.1; ip netns add node-c; add c3 node-c 3 10.95.0.3'
+	on 1 'announced 3 10.95.0.1 2; del c1'
+	# the late withdrawal of the old owner changes nothing
+	sleep 1
+	on 1 'announced 3 10.95.0.1 2; reaches node-b 10.95.0.1'
+}
+
+@test "meta: a restarted meta server is told everything, and kernels learn its new table" {
+	disturb
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2'
+	local before after
+	before=$(on 2 table_key)
+	on 1 'stop vqp-metad -KILL; start vqp-metad; eventually announced 3 10.95.0.1 1; eventually announced 3 10.95.0.2 2'
+	on 2 'eventually meta_up true'
+	after=$(on 2 table_key)
+	[ "$before" != "$after" ]
+	on 2 'vqpctl cache flush; reaches node-b 10.95.0.1'
+	on 1 'vqpctl cache flush; reaches node-a 10.95.0.2'
+}
+
+@test "meta: without a meta server add succeeds unpublished, and is published later" {
+	disturb
+	on 1 'stop vqp-metad'
+	on 2 'eventually meta_up false; ip netns add node-b'
+	run on 2 'add c2 node-b 3 10.95.0.2 | jq .published'
+	[ "$output" = false ]
+	on 1 'start vqp-metad; eventually announced 3 10.95.0.2 2'
+	run on 2 'ask "{\"op\":\"list\"}" | jq ".namespaces[] | select(.tenant == 3).published"'
+	[ "$output" = true ]
+}
+
+@test "meta: cached peers work without a meta server" {
+	disturb
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2; reaches node-b 10.95.0.1'
+	on 1 'stop vqp-metad -KILL'
+	on 2 'reaches node-b 10.95.0.1'
+}
+
+@test "meta: an announcement ends with its lease" {
+	disturb
+	on 2 'stop vqpd; start vqpd --meta 10.77.0.1 --lease 2; eventually meta_up true
+		ip netns add node-b; add c2 node-b 3 10.95.0.2'
+	sleep 4
+	on 2 'announced 3 10.95.0.2 2'
+	on 2 'stop vqpd -KILL; eventually not announced 3 10.95.0.2; present 3 10.95.0.2'
+}
+
+@test "meta: a full table refuses the add, and nothing is left of it" {
+	disturb
+	on 1 'stop vqpd; stop vqp-metad; start vqp-metad --buckets 1; start vqpd --meta 10.77.0.1; eventually meta_up true'
+	on 1 'for i in {1..8}; do ip netns add many$i; done'
+	# both nodes are in the table, too
+	run on 1 'for i in {1..8}; do add many$i many$i 5 10.95.1.$i; done | jq -r "select(.ok == false) | .errno, .error" | sort -u'
+	[ "${lines[0]}" = ENOSPC ]
+	[[ ${lines[1]} == *"start vqp-metad with more --buckets" ]]
+	run on 1 'vqpctl ns list --json | jq "map(select(.tenant == 5)) | length"'
+	[ "$output" -ge 5 ]
+	[ "$output" -le 7 ]
+}
+
+@test "meta: vqpctl can set what vqpd sets" {
+	disturb
+	on 2 'stop vqpd; key=$(table_key)
+		vqpctl meta set
+		[ "$(vqpctl meta list --json)" = "[]" ]
+		vqpctl meta set 10.77.0.1
+		[ "$(table_key)" = "$key" ]'
+	run on 2 'vqpctl meta set 10.77.0.2:1'
+	[ "$status" -eq 69 ]
+	[[ $output == *"is vqp-metad running there?" ]]
+}
+
+@test "meta: strangers get an error and change nothing" {
+	run on 1 'ask_meta nonsense; ask_meta "{\"op\":\"announce\",\"entries\":[{\"tenant\":3,\"gid\":\"10.95.0.1\"}]}"
+		ask_meta "{\"op\":\"withdraw\",\"node\":{\"node_gid\":\"10.77.0.9\"},\"entries\":[{\"tenant\":0,\"gid\":\"10.77.0.1\"}]}"'
+	[ "$(jq -r .errno <<<"${lines[0]}")" = EBADMSG ]
+	[ "$(jq -r .errno <<<"${lines[1]}")" = EINVAL ]
+	[ "$(jq -r .removed <<<"${lines[2]}")" = 0 ]
+	on 1 'announced 0 10.77.0.1 1; not announced 3 10.95.0.1'
+}
+
+# ---- without the module ----
+
+@test "module: its absence is named with the way out, and its return is noticed" {
+	disturb
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	on 2 'ip netns add node-b; rmmod vqp'
+	run on 2 'vqpctl status'
+	[ "$status" -eq 69 ]
+	[ "$output" = "vqpctl: no vqp module loaded: modprobe vqp" ]
+	run on 2 'vqpctl ping 10.77.0.1'
+	[ "$status" -eq 69 ]
+	[ "$output" = "vqpctl: no vqp module loaded: modprobe vqp" ]
+	run on 2 'add c2 node-b 3 10.95.0.2 | jq -r ".errno, .error"'
+	[ "${lines[0]}" = ENOPKG ]
+	[ "${lines[1]}" = "no vqp module loaded: modprobe vqp" ]
+	run on 2 'vqp-metad --listen 127.0.0.1:7472'
+	[ "$status" -eq 69 ]
+	[ "$output" = "vqp-metad: no vqp module loaded: modprobe vqp" ]
+	on 2 'insmod /vqp/build/kmod-$(uname -r)/vqp.ko; eventually table_key
+		add c2 node-b 3 10.95.0.2 | jq -e .ok; eventually reaches node-b 10.95.0.1'
+	on 1 'eventually reaches node-a 10.95.0.2'
+}
