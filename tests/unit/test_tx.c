@@ -292,6 +292,17 @@ static void packets_open_until_the_first_answer(void **state)
 	assert_false(env.sent[2].pkt.flags & VQP_PKT_OPEN);
 }
 
+static void a_gap_report_is_a_first_answer(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 2 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	env.seen = env.nsent;
+	nak(VQP_NAK_SEQ, PSN(0));
+	assert_false(next_sent()->pkt.flags & VQP_PKT_OPEN);
+}
+
 static void the_window_bounds_what_is_in_flight(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 100 * PAYLOAD);
@@ -766,6 +777,18 @@ static void not_ready_acknowledges_what_is_before(void **state)
 	nak(VQP_NAK_RNR, PSN(1));
 	expect_done(0, &msgs[0], VQP_WC_SUCCESS);
 	assert_int_equal(env.ndone, 1);
+}
+
+static void an_ack_of_the_packet_waited_with_ends_the_wait(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 2 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	nak(VQP_NAK_RNR, PSN(0));
+	env.seen = env.nsent;
+	ack(PSN(1));
+	expect_psn(PSN(1));
 }
 
 static void an_absurd_wait_is_cut_short(void **state)
@@ -1378,6 +1401,7 @@ int main(void)
 		TEST(a_write_names_each_packets_address),
 		TEST(the_immediate_goes_with_the_last_packet),
 		TEST(packets_open_until_the_first_answer),
+		TEST(a_gap_report_is_a_first_answer),
 		TEST(the_window_bounds_what_is_in_flight),
 		TEST(the_last_of_a_burst_asks_for_an_ack),
 		TEST(queued_messages_ask_once),
@@ -1410,6 +1434,7 @@ int main(void)
 		TEST(receiver_not_ready_is_retried_for_ever),
 		TEST(waits_double_until_something_gets_through),
 		TEST(not_ready_acknowledges_what_is_before),
+		TEST(an_ack_of_the_packet_waited_with_ends_the_wait),
 		TEST(an_absurd_wait_is_cut_short),
 		TEST(a_gap_report_during_the_wait_sends_nothing),
 		TEST(a_busy_target_is_asked_again_with_open),
