@@ -187,6 +187,12 @@ memory_both() {
 	vqp_services_stop
 	on 2 'remove_boxes; rmmod vqp'
 	vqp_up
-	on 2 'box vqp-c 9 10.90.0.3; serve vqp-c echo-server 700'
+	on 2 'box vqp-c 9 10.90.0.3'
+}
+@test "a node that was started anew is found again, whatever was remembered of it" {
+	on 2 'serve vqp-c echo-server 700'
+	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --count=10'
+	on 2 'remove_boxes; bash /vqp/tests/services unload; bash /vqp/tests/services start
+		box vqp-c 9 10.90.0.3; serve vqp-c echo-server 700'
 	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --count=10'
 }

@@ -62,6 +62,18 @@ void vqpt_conn_close(struct vqpt_conn *conn)
 	munmap(conn->memory, conn->bytes);
 }
 
+/* A receive that was flushed only says that a send has failed: tell of that. */
+static void die_of(const struct vqpt_conn *conn, struct ibv_wc wc)
+{
+	struct ibv_wc cause;
+
+	while (wc.status == IBV_WC_WR_FLUSH_ERR && ibv_poll_cq(conn->send_cq, 1, &cause)) {
+		if (cause.status != IBV_WC_SUCCESS)
+			wc = cause;
+	}
+	vqpt_die(0, "request %llu completed with status %d", (unsigned long long)wc.wr_id, wc.status);
+}
+
 struct ibv_wc vqpt_conn_wait(const struct vqpt_conn *conn, struct ibv_cq *cq)
 {
 	struct ibv_wc wc;
@@ -75,7 +87,7 @@ struct ibv_wc vqpt_conn_wait(const struct vqpt_conn *conn, struct ibv_cq *cq)
 			vqpt_die(ETIMEDOUT, "no completion in %d ms", conn->timeout_ms);
 	}
 	if (wc.status != IBV_WC_SUCCESS)
-		vqpt_die(0, "request %llu completed with status %d", (unsigned long long)wc.wr_id, wc.status);
+		die_of(conn, wc);
 	return wc;
 }
 
