@@ -18,6 +18,17 @@ die()
 	exit 125
 }
 
+# on_exit COMMAND: run it when this program ends, in whatever way; the last one comes first
+exit_commands=
+on_exit()
+{
+	exit_commands="$1;$exit_commands"
+}
+
+trap 'eval "$exit_commands"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
 # step TEXT COMMAND...: run it, and print one line with the seconds it took
 step()
 {
@@ -37,7 +48,7 @@ step()
 # ten seconds; the end of LOG is shown when it fails
 watched()
 {
-	local log=$1 text=$2 pid status=0
+	local log=$1 text=$2 status=0
 	shift 2
 	step "$text" watch_log "$log" "$@" || status=$?
 	((status == 0)) || tail -n 20 "$log" >&2
@@ -46,15 +57,18 @@ watched()
 
 watch_log()
 {
-	local log=$1 pid seconds=0 status=0
+	local log=$1 pid seconds=0 status=0 before=$exit_commands
 	shift
-	"$@" </dev/null >"$log" 2>&1 &
+	# a process group of its own can be ended as a whole
+	setsid "$@" </dev/null >"$log" 2>&1 &
 	pid=$!
+	on_exit "kill -- -$pid 2>/dev/null; wait $pid"
 	while kill -0 "$pid" 2>/dev/null; do
 		sleep 1
 		((++seconds % 10 == 0)) && say "  ... $(tail -n 1 "$log" | tr '\r' '\n' | tail -n 1 | cut -c 1-90)"
 	done
 	wait "$pid" || status=$?
+	exit_commands=$before
 	return "$status"
 }
 

@@ -15,17 +15,14 @@ image_key()
 	local kernel release
 	{
 		packages "$top/testbed/packages.node"
-		cat "$top/testbed/guest/customize" "$top/testbed/lib/image.bash"
+		cat "$top/testbed/guest/customize"
+		declare -p image_excludes
+		declare -f image_build
 		for kernel in "${kernels[@]}"; do
 			release=$(kernel_release "$kernel")
 			dpkg-query -W -f '${Package} ${Version}\n' "linux-headers-$release"
 		done
 	} | sha256sum | cut -c 1-16
-}
-
-image_directory()
-{
-	echo "$cache/image-$(image_key)"
 }
 
 # the host's own Debian sources, one line each; other vendors' are left out
@@ -79,20 +76,20 @@ image_build()
 		bookworm - "$work/sources.list"
 }
 
-# image_ensure: make the image unless the cache has it
+# image_ensure: make the image unless the cache has it, and set $image to where it is
 image_ensure()
 {
-	local directory lock work kernel
+	local lock work kernel
 	need mmdebstrap mkfs.ext4 cpio xz zstd modprobe depmod ssh-keygen
 	for kernel in "${kernels[@]}"; do
 		kernel_release "$kernel" >/dev/null || exit
 	done
-	directory=$(image_directory)
+	image=$cache/image-$(image_key)
 	mkdir -p "$cache"
 	exec {lock}<"$cache"
 	flock "$lock"
-	if [[ ! -d $directory ]]; then
-		say "image: building $directory (once)"
+	if [[ ! -d $image ]]; then
+		say "image: building $image (once)"
 		work=$(mktemp -d "$cache/new-XXXXXX")
 		on_exit "rm -rf '$work'"
 		image_build "$work" ||
@@ -100,7 +97,7 @@ image_ensure()
 				"linux-headers-amd64 and linux-headers-6.12-amd64"
 		rm -f "$work"/{log,sources.list}
 		chmod 755 "$work"
-		mv "$work" "$directory"
+		mv "$work" "$image"
 	fi
 	exec {lock}<&-
 }
@@ -109,7 +106,7 @@ image_ensure()
 image_initramfs()
 {
 	local tree
-	tree=$(image_directory)/initramfs-tree-$1
+	tree=$image/initramfs-tree-$1
 	{
 		(cd "$tree" && find . | cpio --quiet -o -H newc -R 0:0)
 		(cd "$top/testbed/guest" && find init root | cpio --quiet -o -H newc -R 0:0)

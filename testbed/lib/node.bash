@@ -2,11 +2,12 @@
 # shellcheck shell=bash disable=SC2054 # QEMU's options are full of commas
 # One node of the testbed in $state: its QEMU process and the ssh connection to it.
 #
+# state/image                     the directory of the image in the cache
 # state/node-I.pid, node-I.port   the process, and the loopback port of its sshd
 # state/node-I.console            everything the kernel said on its console
 # state/node-I.ssh                the control socket of the shared ssh connection
 
-# accelerator: "kvm" where a real kernel reaches user space under it, else "tcg"
+# accelerator RELEASE INITRAMFS: "kvm" where a real kernel reaches user space under it, else "tcg"
 accelerator()
 {
 	local release=$1 initramfs=$2 verdict key probe
@@ -19,7 +20,7 @@ accelerator()
 	if [[ ! -f $verdict ]]; then
 		probe=$(timeout -k 1 10 qemu-system-x86_64 -accel kvm -cpu host -m 512M -nodefaults \
 			-no-user-config -display none -no-reboot -serial stdio \
-			-kernel "$(image_directory)/vmlinux-$release" -initrd "$initramfs" \
+			-kernel "$image/vmlinux-$release" -initrd "$initramfs" \
 			-append "console=ttyS0 panic=-1 vqp.probe" </dev/null 2>/dev/null)
 		if [[ $probe == *"vqp-probe: user space runs"* ]]; then
 			echo kvm >"$verdict"
@@ -61,8 +62,8 @@ node_data_link()
 # node_start NODE PORT: start QEMU in the background with nothing of ours open in it
 node_start()
 {
-	local node=$1 port=$2 nodes release accel cpus link suffix append args
-	nodes=$(<"$state/nodes") release=$(<"$state/release")
+	local node=$1 port=$2 image nodes release accel cpus link suffix append args
+	image=$(<"$state/image") nodes=$(<"$state/nodes") release=$(<"$state/release")
 	accel=$(<"$state/accel") cpus=$(<"$state/cpus")
 	suffix=$(printf %02x "$node")
 	mapfile -t link < <(node_data_link "$node" "$nodes")
@@ -71,9 +72,9 @@ node_start()
 	append+=" vqp.node=$node"
 	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none -no-reboot
 		-machine q35 -smp "$cpus" -m 2G
-		-kernel "$(image_directory)/vmlinux-$release" -initrd initramfs -append "$append"
+		-kernel "$image/vmlinux-$release" -initrd initramfs -append "$append"
 		-chardev "file,id=console,path=node-$node.console" -serial chardev:console
-		-drive "file=$(image_directory)/root.img,format=raw,if=none,id=root,snapshot=on,cache=unsafe"
+		-drive "file=$image/root.img,format=raw,if=none,id=root,snapshot=on,cache=unsafe"
 		-device virtio-blk-pci,drive=root
 		-device virtio-rng-pci
 		-device i6300esb -action watchdog=inject-nmi
@@ -141,7 +142,7 @@ node_report()
 node_ssh_options()
 {
 	local image
-	image=$(image_directory)
+	image=$(<"$state/image")
 	printf '%s\n' -q -F none -i "$image/ssh_key" -o IdentitiesOnly=yes -o BatchMode=yes \
 		-o "UserKnownHostsFile=$state/known_hosts" -o HostKeyAlias=node \
 		-o "Port=$(<"$state/node-$1.port")" -o ConnectTimeout=10 -o "ControlPath=node-$1.ssh"
