@@ -30,7 +30,7 @@ enum vqp_event {
 	VQP_EV_RX_MALFORMED,
 	VQP_EV_RX_FOREIGN,	/* for no flow of ours, or from the wrong node */
 	VQP_EV_RX_DROPPED,	/* no memory, or too many packets of unknown nodes */
-	VQP_EV_TIMEOUTS,
+	VQP_EV_TIMEOUTS,	/* that made a flow send again */
 	VQP_EV_LOOKUPS,		/* connects that missed the cache */
 	VQP_EV_LOOKUP_READS,	/* one-sided READs they took */
 	VQP_EV_STALE,		/* cached metadata refused by its target */

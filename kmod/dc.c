@@ -122,10 +122,15 @@ static const struct vqp_tx_ops dc_tx_ops = {
 static void dc_timeout(struct timer_list *timer)
 {
 	struct vqp *vqp = from_timer(vqp, timer, timer);
+	u64 resent;
 
 	spin_lock(&vqp->lock);
-	if (vqp->carrier == VQP_CARRIER_DC)
+	if (vqp->carrier == VQP_CARRIER_DC) {
+		resent = vqp->tx.packets_resent;
 		vqp_tx_timeout(&vqp->tx, dc_now_us());
+		if (vqp->tx.packets_resent != resent)
+			vqp_count_event(VQP_EV_TIMEOUTS);
+	}
 	spin_unlock(&vqp->lock);
 }
 
@@ -207,6 +212,11 @@ int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 	if (IS_ERR(peer)) {
 		ret = PTR_ERR(peer) == -ENOMEM ? -ENOMEM : -EHOSTUNREACH;
 		goto leave;
+	}
+	if (vqp->flow && vqp->carrier != VQP_CARRIER_DC) {
+		/* Gone to this node and away again: the old number's target may remember it. */
+		vqp_dc_unpublish(vqp);
+		vqp->flow = 0;
 	}
 	if (!vqp->flow) {
 		/* Found from here on; answers to nothing are ignored. */

@@ -27,6 +27,7 @@ MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4
 #define PARENT_WINDOW_PACKETS	64
 #define PARENT_RTO_MIN_US	(20U * 1000)
 #define PARENT_RTO_MAX_US	(500U * 1000)
+#define PARENT_CLOSE_US		(200U * 1000)
 
 /* One per RDMA device: its events, and the attempt to use it. */
 struct parent_client {
@@ -158,6 +159,7 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 		.rto_min_us = PARENT_RTO_MIN_US,
 		.rto_max_us = PARENT_RTO_MAX_US,
 		.giveup_us = giveup_ms * 1000,
+		.close_us = PARENT_CLOSE_US,
 	};
 	/* A Q_Key with its top bit set would be replaced by the sender's own (IBTA 10.2.5). */
 	parent->dct.qkey = get_random_u32() >> 1;

@@ -376,11 +376,31 @@ static void vqp_rx_input(const struct vqp_rx_call *call, struct vqp_rx *rx)
 		vqp_rx_early(call, rx);
 }
 
-static void vqp_rx_close(struct vqp_rxtab *tab, struct vqp_rx *rx)
+/* A CLOSE that the flow's next packets overtook is about a pause that is over. */
+static void vqp_rx_close(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
+	if (vqp_psn_before(pkt->psn, rx->psn))
+		return;
 	vqp_rx_detach(tab, rx);
 	rx->state = VQP_RX_CLOSED;
 	list_move_tail(&rx->lru, &tab->spare);
+}
+
+/* The flow goes on where it was closed; everything from before it is late. */
+static bool vqp_rx_reopen(const struct vqp_rx_call *call, struct vqp_rx *rx)
+{
+	const struct vqp_pkt *pkt = call->pkt;
+
+	if (!(pkt->flags & VQP_PKT_OPEN) || pkt->open_psn != rx->psn || !vqp_rx_matches(rx, pkt))
+		return false;
+	if (call->tab->ops->open(rx, pkt)) {
+		vqp_rx_nak(call, NULL, pkt->psn, VQP_NAK_NO_NS);
+		return false;
+	}
+	rx->state = VQP_RX_OPEN;
+	list_move_tail(&rx->lru, &call->tab->live);
+	call->tab->opened++;
+	return true;
 }
 
 /* ---- The table -------------------------------------------------------- */
@@ -442,11 +462,10 @@ void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 		return;
 	rx->last_us = now_us;
 	list_move_tail(&rx->lru, vqp_rx_live(rx) ? &tab->live : &tab->spare);
-	/* A closed context only waits for late packets. */
-	if (rx->state == VQP_RX_CLOSED)
+	if (rx->state == VQP_RX_CLOSED && !vqp_rx_reopen(&call, rx))
 		return;
 	if (closing)
-		vqp_rx_close(tab, rx);
+		vqp_rx_close(tab, rx, pkt);
 	else
 		vqp_rx_input(&call, rx);
 }

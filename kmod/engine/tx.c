@@ -134,6 +134,12 @@ static bool vqp_tx_outstanding(const struct vqp_tx *tx)
 	return vqp_tx_waiting(tx);
 }
 
+/* The target holds a context that nobody needs at present. */
+static bool vqp_tx_closable(const struct vqp_tx *tx)
+{
+	return tx->touched && list_empty(&tx->msgs) && tx->cfg->close_us;
+}
+
 static u64 vqp_tx_deadline(const struct vqp_tx *tx)
 {
 	u64 at;
@@ -144,7 +150,7 @@ static u64 vqp_tx_deadline(const struct vqp_tx *tx)
 	if (tx->pause_us)
 		return tx->pause_us;
 	if (!vqp_tx_outstanding(tx))
-		return 0;
+		return vqp_tx_closable(tx) ? tx->progress_us + tx->cfg->close_us : 0;
 	at = tx->progress_us + tx->cfg->giveup_us;
 	if (vqp_tx_waiting(tx))
 		at = min_t(u64, at, tx->wait_us + tx->rto_us);
@@ -655,6 +661,19 @@ void vqp_tx_post(struct vqp_tx *tx, struct vqp_msg *msg, u64 now_us)
 	vqp_tx_run(tx, now_us);
 }
 
+/* What ends the flow, or a pause in it. */
+static void vqp_tx_send_close(struct vqp_tx *tx)
+{
+	struct vqp_pkt pkt;
+
+	memset(&pkt, 0, sizeof(pkt));
+	pkt.op = VQP_OP_CLOSE;
+	pkt.psn = tx->psn_next;
+	vqp_tx_xmit(tx, &pkt, NULL, 0, 0);
+	tx->touched = false;
+	tx->opened = false;
+}
+
 void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 {
 	bool due = false;
@@ -685,6 +704,8 @@ void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 		}
 		if (due)
 			tx->rto_us = min_t(u64, 2ULL * tx->rto_us, tx->cfg->rto_max_us);
+	} else if (vqp_tx_closable(tx) && now_us - tx->progress_us >= tx->cfg->close_us) {
+		vqp_tx_send_close(tx);
 	}
 	vqp_tx_run(tx, now_us);
 }
@@ -708,14 +729,7 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
 
 void vqp_tx_close(struct vqp_tx *tx)
 {
-	struct vqp_pkt pkt;
-
 	vqp_tx_abort(tx, VQP_WC_WR_FLUSH_ERR);
-	if (!tx->touched)
-		return;
-	memset(&pkt, 0, sizeof(pkt));
-	pkt.op = VQP_OP_CLOSE;
-	pkt.psn = tx->psn_next;
-	vqp_tx_xmit(tx, &pkt, NULL, 0, 0);
-	tx->touched = false;
+	if (tx->touched)
+		vqp_tx_send_close(tx);
 }

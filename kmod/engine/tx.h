@@ -81,6 +81,7 @@ struct vqp_tx_cfg {
 	u32 window_packets;		/* PSNs in flight at most */
 	u32 rto_min_us, rto_max_us;	/* retransmission timeout, doubling; the first is rto_min_us */
 	u32 giveup_us;			/* without any progress */
+	u32 close_us;			/* idle for so long: let the target's context go; 0: never */
 };
 
 /* A READ chunk that is outstanding. */

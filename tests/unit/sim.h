@@ -27,6 +27,7 @@ struct sim_cfg {
 	u32 packet_us;			/* a packet occupies its sender's link for this long */
 	u32 pause_us;			/* at most this between bursts of posts */
 	u32 idle_us;
+	u32 close_us;			/* an idle flow closes; 0: never */
 };
 
 enum sim_kind { SIM_SEND, SIM_SEND_IMM, SIM_WRITE, SIM_WRITE_IMM, SIM_READ, SIM_KINDS };

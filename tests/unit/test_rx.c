@@ -815,9 +815,14 @@ static void a_failed_flow_still_answers_earlier_reads(void **state)
 
 /* ---- The life of contexts ---- */
 
+static void close_at(u32 flow, u32 psn)
+{
+	input((struct vqp_pkt) { .op = VQP_OP_CLOSE, .flow = flow, .psn = psn });
+}
+
 static void close_pkt(u32 flow)
 {
-	input((struct vqp_pkt) { .op = VQP_OP_CLOSE, .flow = flow });
+	close_at(flow, PSN(100));
 }
 
 static void closing_lets_go_of_the_namespace(void **state)
@@ -859,6 +864,34 @@ static void a_late_packet_of_a_closed_flow_is_recognized(void **state)
 	assert_int_equal(env.ended, 1);
 	assert_int_equal(env.opens, 1);
 	expect_silence();
+}
+
+static void a_closed_flow_goes_on_where_it_was(void **state)
+{
+	(void)state;
+	send(PSN(0), VQP_PKT_OPEN, 10);
+	close_at(FLOW, PSN(1));
+	input((struct vqp_pkt) {
+		.op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN | VQP_PKT_ACK_REQ, .flow = FLOW,
+		.psn = PSN(1), .open_psn = PSN(1), .msg_bytes = 10, .payload_bytes = 10,
+	});
+	expect_ack(PSN(2));
+	assert_int_equal(env.ended, 2);
+	assert_int_equal(env.opens, 2);
+	/* of before the pause */
+	send(PSN(0), VQP_PKT_OPEN, 10);
+	assert_int_equal(env.ended, 2);
+}
+
+static void a_close_that_was_overtaken_is_ignored(void **state)
+{
+	(void)state;
+	send(PSN(0), VQP_PKT_OPEN, 10);
+	send(PSN(1), VQP_PKT_OPEN, 10);
+	close_at(FLOW, PSN(1));
+	assert_int_equal(env.closes, 0);
+	send(PSN(2), 0, 10);
+	assert_int_equal(env.ended, 3);
 }
 
 static void closed_contexts_linger(void **state)
@@ -1130,6 +1163,8 @@ int main(void)
 		TEST(closing_breaks_a_message_off),
 		TEST(closing_what_is_not_open_is_ignored),
 		TEST(a_late_packet_of_a_closed_flow_is_recognized),
+		TEST(a_closed_flow_goes_on_where_it_was),
+		TEST(a_close_that_was_overtaken_is_ignored),
 		TEST(closed_contexts_linger),
 		TEST(the_oldest_closed_context_is_reused_first),
 		TEST(open_contexts_are_not_taken_from_the_active),

@@ -228,6 +228,7 @@ static void random_networks(void **state)
 			.packet_us = unit_random(&rng) % 10,
 			.pause_us = 1 + unit_random(&rng) % 20000,
 			.idle_us = 10000000,
+			.close_us = unit_random(&rng) % 2 ? unit_random(&rng) % 10000 : 0,
 		};
 		const struct sim_stats stats = run(&cfg);
 

@@ -1372,6 +1372,29 @@ static void closing_tells_the_target(void **state)
 	expect_silence();
 }
 
+static void an_idle_flow_lets_its_context_go(void **state)
+{
+	struct vqp_msg first = message(VQP_OP_SEND, 1), second = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	env.cfg.close_us = 1000;
+	post(&first);
+	ack(PSN(1));
+	env.seen = env.nsent;
+	wait_for_packet();
+	assert_int_equal(env.sent[env.seen].pkt.op, VQP_OP_CLOSE);
+	assert_int_equal(env.sent[env.seen].pkt.psn, PSN(1));
+	env.seen = env.nsent;
+	vqp_tx_timeout(&env.tx, env.now + GIVEUP);
+	expect_silence();
+	post(&second);
+	assert_true(env.sent[env.seen].pkt.flags & VQP_PKT_OPEN);
+	assert_int_equal(env.sent[env.seen].pkt.open_psn, PSN(1));
+	env.seen = env.nsent;
+	ack(PSN(2));
+	assert_int_equal(env.ndone, 2);
+}
+
 static void closing_a_flow_nobody_knows_is_silent(void **state)
 {
 	(void)state;
@@ -1471,6 +1494,7 @@ int main(void)
 		TEST(a_dead_flow_flushes_what_is_posted),
 		TEST(a_dead_flow_is_deaf),
 		TEST(closing_tells_the_target),
+		TEST(an_idle_flow_lets_its_context_go),
 		TEST(closing_a_flow_nobody_knows_is_silent),
 		TEST(closing_flushes_what_is_left),
 	};
