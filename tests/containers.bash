@@ -67,7 +67,7 @@ run_once() {
 	vqp-runtime run --bundle "$WORK/$1" "$1" </dev/null
 }
 
-pid_of() { cat "$WORK/$1.pid"; }
+pid_of() { echo "$(<"$WORK/$1.pid")"; }	# the file has no end of line
 
 # Try COMMAND for up to 20 s.
 eventually() {
