@@ -77,14 +77,10 @@ static int probe_empty_write(struct transport *t)
 	};
 	struct ibv_send_wr *bad;
 	struct ibv_wc wc;
-	int count;
 
 	if (ibv_post_send(t->qp, &wr, &bad))
 		return transport_fail(t, "post_send");
-	do
-		count = transport_poll(t, &wc);
-	while (!count);
-	return count < 0 ? -1 : 0;
+	return transport_await(t, &wc, TRANSPORT_NAP_US, PROBE_TIMEOUT_MS);
 }
 
 static int probe_round_trip(struct transport *t, int count, const char *target)

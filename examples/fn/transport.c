@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#define TRANSPORT_POLLS_PER_CLOCK	1024	/* the clock is read this rarely */
 
 uint64_t transport_now_ns(void)
 {
@@ -54,9 +53,24 @@ int transport_poll(struct transport *t, struct ibv_wc *wc)
 	return count;
 }
 
+int transport_await(struct transport *t, struct ibv_wc *wc, long nap_us, int timeout_ms)
+{
+	const struct timespec nap = { .tv_nsec = nap_us * 1000 };
+	uint64_t deadline = transport_now_ns() + timeout_ms * 1000000ULL;
+	int count;
+
+	while (!(count = transport_poll(t, wc))) {
+		if (transport_now_ns() > deadline) {
+			errno = ETIMEDOUT;
+			return transport_fail(t, "completion");
+		}
+		nanosleep(&nap, NULL);
+	}
+	return count < 0 ? -1 : 0;
+}
+
 int transport_send(struct transport *t, int timeout_ms)
 {
-	uint64_t deadline = transport_now_ns() + timeout_ms * 1000000ULL;
 	struct ibv_sge sge = transport_sge(t);
 	struct ibv_send_wr wr = {
 		.sg_list = &sge,
@@ -70,14 +84,5 @@ int transport_send(struct transport *t, int timeout_ms)
 	errno = ibv_post_send(t->qp, &wr, &bad);
 	if (errno)
 		return transport_fail(t, "post_send");
-	do {
-		for (int i = 0; i < TRANSPORT_POLLS_PER_CLOCK; i++) {
-			int count = transport_poll(t, &wc);
-
-			if (count)
-				return count < 0 ? -1 : 0;
-		}
-	} while (transport_now_ns() < deadline);
-	errno = ETIMEDOUT;
-	return transport_fail(t, "send");
+	return transport_await(t, &wc, TRANSPORT_NAP_US, timeout_ms);
 }

@@ -17,6 +17,14 @@
 
 #define TRANSPORT_TARGET_MAX	128
 
+/*
+ * Between a sender's looks at its completion queue, and a receiver's. Who spins
+ * instead keeps the only processor of a small node from the kernel's half of
+ * the transfer, and so does the receiver whom nobody waits for.
+ */
+#define TRANSPORT_NAP_US		50
+#define TRANSPORT_RECEIVER_NAP_US	1000
+
 struct transport {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
@@ -70,5 +78,8 @@ int transport_post_receive(struct transport *t);
 
 /* 1 and *wc: a completion; 0: none yet; -1: it is a failure, or polling failed. */
 int transport_poll(struct transport *t, struct ibv_wc *wc);
+
+/* Poll, napping for nap_us in between, until *wc is a completion. */
+int transport_await(struct transport *t, struct ibv_wc *wc, long nap_us, int timeout_ms);
 
 #endif /* FN_TRANSPORT_H */

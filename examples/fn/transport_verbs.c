@@ -23,7 +23,6 @@
 #define VERBS_INLINE_BYTES	128	/* what goes with a request, unregistered */
 #define VERBS_RETRY_MS		100	/* a lost handshake datagram is sent again */
 #define VERBS_CONNECT_MS	2000
-#define VERBS_NAP_US		200	/* a receiver looks this often */
 
 static uint8_t verbs_gid_index(void)
 {
@@ -231,14 +230,11 @@ static int verbs_accept(struct transport *t)
 	return 0;
 }
 
-/*
- * The acknowledgement the sender waits for is the kernel's, so this loop may
- * nap; only the handshake wants to be answered at once.
- */
+/* The handshake is answered at once; the rest is up to the kernel. */
 int transport_receive(struct transport *t, int timeout_ms)
 {
 	uint64_t deadline = transport_now_ns() + timeout_ms * 1000000ULL;
-	const struct timespec nap = { .tv_nsec = VERBS_NAP_US * 1000 };
+	const struct timespec nap = { .tv_nsec = TRANSPORT_RECEIVER_NAP_US * 1000 };
 	struct pollfd question = { .fd = t->handshake_fd, .events = POLLIN };
 	struct ibv_wc wc;
 	int count;

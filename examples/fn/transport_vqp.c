@@ -121,15 +121,9 @@ int transport_connect(struct transport *t, const char *target)
 int transport_receive(struct transport *t, int timeout_ms)
 {
 	struct ibv_wc wc;
-	int count;
 
-	if (vqp_cq_wait(t->cq, timeout_ms) <= 0) {
-		errno = ETIMEDOUT;
-		return transport_fail(t, "receive");
-	}
-	count = transport_poll(t, &wc);
-	if (count <= 0)
-		return count ? -1 : transport_fail(t, "receive");
+	if (transport_await(t, &wc, TRANSPORT_RECEIVER_NAP_US, timeout_ms))
+		return -1;
 	t->bytes = wc.byte_len;
 	return 0;
 }

@@ -3,6 +3,7 @@
  * One invocation's own process, forked from the warm one. It starts with no
  * RDMA state of any earlier invocation, and takes all of its own with it when
  * it ends: what a platform that forks functions from a zygote gives a function.
+ * Its memory is as warm as that of the process it comes from.
  */
 #ifndef FN_WORKER_H
 #define FN_WORKER_H

@@ -1,0 +1,47 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The demo as people run it, on a testbed of its own, and what its results say.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export DEMO=$BATS_TEST_DIRNAME/../bench
+	export OUT=$BATS_TEST_DIRNAME/../build/demo
+	env -u VQP_TESTBED timeout 900 "$DEMO/demo" >"$BATS_FILE_TMPDIR/log" 2>&1 </dev/null 3>&- &&
+		touch "$BATS_FILE_TMPDIR/ok" || true
+}
+
+@test "the demo succeeds" {
+	cat "$BATS_FILE_TMPDIR/log"
+	[ -e "$BATS_FILE_TMPDIR/ok" ]
+}
+
+@test "its table names all sizes and transports" {
+	run "$DEMO/table" "$OUT/results.json"
+	echo "$output"
+	for n in 0 1024 5000 9216 50000; do
+		[[ $output == *" $n bytes "* ]]
+	done
+	[[ $output == *"best verbs"* ]]
+}
+
+@test "its results are complete and hold what vqp promises" {
+	run "$DEMO/check-results" "$OUT/results.json"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "its report needs nothing from elsewhere" {
+	grep -q '<svg' "$OUT/report.html"
+	run grep -E '(src|href)="?[a-z]+:|@import|<link|<script src' "$OUT/report.html"
+	echo "$output"
+	[ "$status" -eq 1 ]
+}
+
+@test "a check of worse results fails" {
+	jq '(.transfer[] | select(.bytes == 2048)).vqp_us *= 100' "$OUT/results.json" >"$BATS_TEST_TMPDIR/worse"
+	run "$DEMO/check-results" "$BATS_TEST_TMPDIR/worse"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"2048 bytes"* ]]
+}
