@@ -126,15 +126,15 @@ node_wait()
 	done
 }
 
-# node_report NODE: say that it is of no more use, and what it said last
+# node_report NODE: say that it is of no more use, and what it said last; at length only once
 node_report()
 {
-	if node_alive "$1"; then
-		say "node $1 does not answer; its console ends with:"
-	else
-		say "node $1 is dead; its console ends with:"
-	fi
-	tail -n 40 "$state/node-$1.console" | tr -d '\r' >&2
+	local condition=dead lines=40
+	node_alive "$1" && condition="not answering"
+	[[ -e $state/node-$1.reported ]] && lines=3
+	: >"$state/node-$1.reported"
+	say "node $1 is $condition; its console ends with:"
+	tail -n "$lines" "$state/node-$1.console" | tr -d '\r' >&2
 	cat "$state/node-$1.qemu" >&2
 }
 
