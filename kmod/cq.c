@@ -7,6 +7,7 @@
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "compat.h"
 #include "context.h"
 #include "counters.h"
 #include "cq.h"
@@ -77,11 +78,18 @@ static __poll_t cq_poll(struct file *file, struct poll_table_struct *wait)
 static int cq_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct vqp_cq *cq = file->private_data;
+	unsigned long at;
+	int ret = 0;
 
 	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != cq_ring_bytes(cq->entries) ||
 	    !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	return remap_vmalloc_range(vma, cq->ring, 0);
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	/* The ring is charged to its owner, which vmalloc_user() memory would not be. */
+	for (at = 0; at < cq_ring_bytes(cq->entries) && !ret; at += PAGE_SIZE)
+		ret = vm_insert_page(vma, vma->vm_start + at,
+				     vmalloc_to_page((void *)cq->ring + at));
+	return ret;
 }
 
 static int cq_file_release(struct inode *inode, struct file *file)
@@ -103,7 +111,7 @@ static struct vqp_cq *cq_alloc(const struct vqp_context *ctx, u32 entries)
 
 	if (!cq)
 		return NULL;
-	cq->ring = vmalloc_user(cq_ring_bytes(entries));
+	cq->ring = __vmalloc(cq_ring_bytes(entries), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!cq->ring) {
 		kfree(cq);
 		return NULL;

@@ -62,8 +62,11 @@ static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	}
 	rcu_read_lock();
 	parent = vqp_parent_rcu();
-	/* Without a parent the packet is lost on the way out; vqp_dc_fail_all() does the rest. */
-	if (parent) {
+	/*
+	 * Without the parent that the flow began with the packet is lost on the
+	 * way out, and the address handle is gone; vqp_dc_fail_all() does the rest.
+	 */
+	if (parent && vqp->peer->parent_epoch == parent->dct.epoch) {
 		pkt->src_epoch = parent->dct.epoch;
 		pkt->dst_epoch = vqp->dct.epoch;
 		pkt->src_qkey = parent->dct.qkey;
@@ -165,6 +168,14 @@ void vqp_dc_release(struct vqp *vqp)
 		vqp_peer_put(vqp->peer);
 }
 
+void vqp_dc_leave(struct vqp *vqp)
+{
+	lockdep_assert_held(&vqp->lock);
+	vqp->tx.cfg = &dc_no_cfg;
+	vqp->tx.next = NULL;
+	memset(vqp->tx.reads, 0, sizeof(vqp->tx.reads));
+}
+
 /* From nowhere, or from the loop carrier: a new flow that begins with what is queued. */
 static void dc_start(struct vqp *vqp, const struct vqp_parent *parent)
 {
@@ -215,6 +226,7 @@ int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 	}
 	if (vqp->flow && vqp->carrier != VQP_CARRIER_DC) {
 		/* Gone to this node and away again: the old number's target may remember it. */
+		vqp_lane_unwait(parent->lanes[vqp->flow % parent->nlanes], vqp);
 		vqp_dc_unpublish(vqp);
 		vqp->flow = 0;
 	}
@@ -466,6 +478,14 @@ void vqp_dc_break(struct vqp *vqp)
 
 /* ---- Packets ---- */
 
+/* From the node that the flow goes to now, and from its present life, unless it says that this is a new one. */
+static bool dc_is_target(const struct vqp *vqp, const u8 *gid, const struct vqp_pkt *pkt)
+{
+	return !memcmp(vqp->dct.node_gid, gid, VQP_GID_BYTES) &&
+	       (pkt->src_epoch == vqp->dct.epoch ||
+		(pkt->op == VQP_OP_NAK && pkt->nak == VQP_NAK_EPOCH));
+}
+
 static void dc_input_answer(const u8 *gid, const struct vqp_pkt *pkt)
 {
 	struct vqp *vqp;
@@ -480,10 +500,13 @@ static void dc_input_answer(const u8 *gid, const struct vqp_pkt *pkt)
 		return;
 	}
 	spin_lock(&vqp->lock);
-	if (vqp->carrier == VQP_CARRIER_DC && !memcmp(vqp->dct.node_gid, gid, VQP_GID_BYTES))
+	if (vqp->carrier == VQP_CARRIER_DC && dc_is_target(vqp, gid, pkt)) {
+		vqp->peer->rx_packets++;
+		vqp->peer->epoch = pkt->src_epoch;
 		vqp_tx_input(&vqp->tx, pkt, dc_now_us());
-	else
+	} else {
 		vqp_count_event(VQP_EV_RX_FOREIGN);
+	}
 	spin_unlock(&vqp->lock);
 	vqp_put(vqp);
 }

@@ -23,6 +23,9 @@ void vqp_dc_release(struct vqp *vqp);
 /* Connect vqp to the node `dct`, also anew after a reroute. Process context. -ENETDOWN, -EHOSTUNREACH, ... */
 int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct);
 
+/* The loop carrier takes over: nothing of the parent may be used any more. Under vqp.lock. */
+void vqp_dc_leave(struct vqp *vqp);
+
 /* Send what is queued. Under vqp.lock. */
 void vqp_dc_run(struct vqp *vqp);
 

@@ -127,11 +127,16 @@ static void lane_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	bool waiting;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		/* A flush ends the lane's life; anything else is a driver's fault, and the lane is lost. */
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			pr_err_ratelimited("vqp: a lane of %s failed: %s\n",
-					   dev_name(&lane->parent->dev->dev),
-					   ib_wc_status_msg(wc->status));
+		/*
+		 * A flush ends the lane's life. Anything else (rxe found no route, or
+		 * no memory) moved the QP to the error state: it will send no more.
+		 */
+		if (wc->status != IB_WC_WR_FLUSH_ERR) {
+			pr_warn_ratelimited("vqp: a lane of %s failed: %s\n",
+					    dev_name(&lane->parent->dev->dev),
+					    ib_wc_status_msg(wc->status));
+			vqp_parent_break(lane->parent);
+		}
 		return;
 	}
 	spin_lock_bh(&lane->tx_lock);

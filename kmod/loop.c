@@ -2,6 +2,7 @@
 #include <linux/sched.h>
 #include <linux/wait_bit.h>
 #include "cursor.h"
+#include "dc.h"
 #include "loop.h"
 #include "ns.h"
 #include "recv.h"
@@ -10,16 +11,18 @@
 /* Memory of a copy is looked up again this often, so that deregistration waits for no more. */
 #define LOOP_PIECE_BYTES	(64U << 10)
 
+/* Requests that one call carries out before others get their turn. */
+#define LOOP_BUDGET		256
+
 /*
- * VQPs that wait for a receive of another. Few wait at any time, so one list
- * for the node is enough. The lock guards it, park_link and parked_on; it is
- * taken inside rq_lock.
+ * Guards every vqp.parked, park_link and parked_on. Held for a few
+ * instructions, or for those who wait for one VQP; inside rq_lock.
  */
 static DEFINE_SPINLOCK(loop_park_lock);
-static LIST_HEAD(loop_parked);
 
 static void loop_unpark_locked(struct vqp *vqp)
 {
+	lockdep_assert_held(&loop_park_lock);
 	list_del_init(&vqp->park_link);
 	vqp->parked_on = NULL;
 }
@@ -27,31 +30,31 @@ static void loop_unpark_locked(struct vqp *vqp)
 void vqp_loop_unpark(struct vqp *dst)
 {
 	struct vqp *vqp, *next;
+	u32 most;
 
-	if (list_empty_careful(&loop_parked))
+	/* Pairs with loop_park(): who posted a receive sees who waits, or the other way round. */
+	smp_mb();
+	if (list_empty_careful(&dst->parked))
 		return;
 	spin_lock_bh(&loop_park_lock);
-	list_for_each_entry_safe(vqp, next, &loop_parked, park_link) {
-		if (vqp->parked_on == dst) {
-			loop_unpark_locked(vqp);
-			vqp_do_later(vqp, VQP_TODO_LOOP);
-		}
+	most = READ_ONCE(dst->state) == VQP_QP_ERROR ? U32_MAX : READ_ONCE(dst->recvs);
+	list_for_each_entry_safe(vqp, next, &dst->parked, park_link) {
+		if (!most--)
+			break;
+		loop_unpark_locked(vqp);
+		vqp_do_later(vqp, VQP_TODO_LOOP);
 	}
 	spin_unlock_bh(&loop_park_lock);
 }
 
-/*
- * Wait for a receive of dst. dst's queue is looked at again once vqp can be
- * found in the list: either this sees the new receive, or its poster sees vqp.
- */
+/* Wait for a receive of dst, which is looked at again once vqp can be found. */
 static void loop_park(struct vqp *vqp, struct vqp *dst)
 {
 	spin_lock_bh(&loop_park_lock);
 	vqp->parked_on = dst;
-	list_add_tail(&vqp->park_link, &loop_parked);
+	list_add_tail(&vqp->park_link, &dst->parked);
 	spin_unlock_bh(&loop_park_lock);
-	/* Pairs with the lock round the queue in vqp_recv_post(). */
-	smp_mb();
+	smp_mb();	/* pairs with vqp_loop_unpark() */
 	if (READ_ONCE(dst->recvs) || READ_ONCE(dst->state) == VQP_QP_ERROR)
 		vqp_loop_unpark(dst);
 }
@@ -208,11 +211,33 @@ static int loop_one(struct vqp *vqp, struct vqp_send *send, u32 *status)
 	return ret;
 }
 
+/* Carry out the oldest request. False: there is none, or it cannot be now. Under vqp.lock, which is dropped meanwhile. */
+static bool loop_next(struct vqp *vqp)
+{
+	struct vqp_msg *msg = list_first_entry_or_null(&vqp->tx.msgs, struct vqp_msg, link);
+	u32 status;
+	int ret;
+
+	if (!msg || vqp->state != VQP_QP_CONNECTED)
+		return false;
+	if (!vqp_ns_alive(vqp->loop_ns)) {
+		vqp_do_later(vqp, VQP_TODO_REROUTE);
+		return false;
+	}
+	spin_unlock_bh(&vqp->lock);
+	ret = loop_one(vqp, vqp_send_of(msg), &status);
+	cond_resched();
+	spin_lock_bh(&vqp->lock);
+	if (ret)
+		return false;
+	list_del(&msg->link);
+	vqp_send_complete(&vqp->tx, msg, status);
+	return true;
+}
+
 void vqp_loop_run(struct vqp *vqp)
 {
-	struct vqp_msg *msg;
-	u32 status;
-	int ret = 0;
+	u32 budget = LOOP_BUDGET;
 
 	spin_lock_bh(&vqp->lock);
 	/* Whoever runs looks at the list again before it stops; one that is parked runs when it is unparked. */
@@ -220,28 +245,16 @@ void vqp_loop_run(struct vqp *vqp)
 	    !list_empty_careful(&vqp->park_link))
 		goto unlock;
 	vqp->loop_running = true;
-	while (!ret && vqp->state == VQP_QP_CONNECTED) {
-		msg = list_first_entry_or_null(&vqp->tx.msgs, struct vqp_msg, link);
-		if (!msg)
-			break;
-		if (!vqp_ns_alive(vqp->loop_ns)) {
-			vqp_do_later(vqp, VQP_TODO_REROUTE);
-			break;
-		}
-		spin_unlock_bh(&vqp->lock);
-		ret = loop_one(vqp, vqp_send_of(msg), &status);
-		spin_lock_bh(&vqp->lock);
-		if (!ret) {
-			list_del(&msg->link);
-			vqp_send_complete(&vqp->tx, msg, status);
-		}
-	}
+	while (budget && loop_next(vqp))
+		budget--;
 	vqp->loop_running = false;
 	if (vqp->state == VQP_QP_ERROR)
 		vqp_tx_abort(&vqp->tx, VQP_WC_WR_FLUSH_ERR);
-	/* Unparked before loop_running fell: that call left the work to this one. */
-	if (ret && list_empty_careful(&vqp->park_link) && vqp->state == VQP_QP_CONNECTED)
+	/* Out of budget, or unparked before loop_running fell: that call left the work to this one. */
+	if (!list_empty(&vqp->tx.msgs) && list_empty_careful(&vqp->park_link) &&
+	    vqp_ns_alive(vqp->loop_ns))
 		vqp_do_later(vqp, VQP_TODO_LOOP);
+	smp_mb();	/* wake_up_var() looks for waiters without a lock */
 	wake_up_var(&vqp->loop_running);
 unlock:
 	spin_unlock_bh(&vqp->lock);
@@ -254,6 +267,8 @@ int vqp_loop_attach(struct vqp *vqp, struct vqp_ns *local)
 
 	spin_lock_bh(&vqp->lock);
 	if (vqp->state == VQP_QP_INIT || vqp->state == VQP_QP_CONNECTED) {
+		if (vqp->carrier == VQP_CARRIER_DC)
+			vqp_dc_leave(vqp);
 		old = vqp->loop_ns;
 		vqp->loop_ns = local;
 		vqp->carrier = VQP_CARRIER_LOOP;
@@ -270,9 +285,10 @@ int vqp_loop_attach(struct vqp *vqp, struct vqp_ns *local)
 
 void vqp_loop_detach(struct vqp *vqp)
 {
+	/* Once the runner has seen the error state nobody parks vqp any more. */
+	wait_var_event(&vqp->loop_running, !smp_load_acquire(&vqp->loop_running));
 	spin_lock_bh(&loop_park_lock);
 	if (vqp->parked_on)
 		loop_unpark_locked(vqp);
 	spin_unlock_bh(&loop_park_lock);
-	wait_var_event(&vqp->loop_running, !READ_ONCE(vqp->loop_running));
 }

@@ -35,6 +35,7 @@ static int __init vqp_module_init(void)
 
 err_netlink:
 	vqp_netlink_exit();
+	vqp_meta_exit();
 err_parent:
 	vqp_parent_exit();
 err_peer:

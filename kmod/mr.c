@@ -94,6 +94,8 @@ static int mr_pin(struct vqp_mr *mr)
 
 	mr->first_offset = offset_in_page(mr->addr);
 	mr->npages = (mr->addr + mr->length - start + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	if (mr->npages > INT_MAX / sizeof(*mr->pages))
+		return -ENOMEM;
 	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL_ACCOUNT);
 	if (!mr->pages)
 		return -ENOMEM;
@@ -230,14 +232,16 @@ void vqp_mr_destroy(struct vqp_mr *mr)
 int vqp_mr_dereg(struct vqp_context *ctx, u32 key)
 {
 	struct vqp_mr *mr;
-	int ret = -ENOENT;
+	bool own;
 
 	mutex_lock(&ctx->lock);
+	/* Another context's may go at any time; this one's only under ctx->lock. */
+	rcu_read_lock();
 	mr = xa_load(&ctx->ns->keys, key >> KEY_TAG_BITS);
-	if (mr && mr->key == key && mr->ctx == ctx) {
+	own = mr && mr->key == key && mr->ctx == ctx;
+	rcu_read_unlock();
+	if (own)
 		vqp_mr_destroy(mr);
-		ret = 0;
-	}
 	mutex_unlock(&ctx->lock);
-	return ret;
+	return own ? 0 : -ENOENT;
 }

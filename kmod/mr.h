@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Memory regions. A key is (index << 16 | random tag): one lookup in the
- * namespace's table (KRCORE's ValidMR), and no guessing. Requests name memory
+ * namespace's table (KRCORE's ValidMR), and a guess
+ * hits one key in 65,536. Requests name memory
  * by key and are checked again at every use; a reference is held only while
  * bytes are copied, so that deregistration never waits for a peer.
  */

@@ -147,13 +147,19 @@ static int nl_cache_flush(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- Answers ---- */
 
-static int nl_put_dct(struct sk_buff *skb, const struct vqp_dct *dct)
+/* With a Q_Key, or the key of the meta table, an unprivileged user of uverbs could speak for a kernel. */
+static bool nl_may_see_keys(const struct sk_buff *request)
+{
+	return netlink_capable(request, CAP_NET_ADMIN);
+}
+
+static int nl_put_dct(struct sk_buff *skb, const struct vqp_dct *dct, bool keys)
 {
 	u32 i;
 
 	if (nla_put(skb, VQP_ATTR_NODE_GID, VQP_GID_BYTES, dct->node_gid) ||
 	    nla_put_u32(skb, VQP_ATTR_EPOCH, dct->epoch) ||
-	    nla_put_u32(skb, VQP_ATTR_QKEY, dct->qkey))
+	    (keys && nla_put_u32(skb, VQP_ATTR_QKEY, dct->qkey)))
 		return -EMSGSIZE;
 	for (i = 0; i < dct->lanes; i++)
 		if (nla_put_u32(skb, VQP_ATTR_LANE_QPN, dct->qpn[i]))
@@ -188,7 +194,7 @@ static int nl_put_counters(struct sk_buff *skb)
 	return ret;
 }
 
-static int nl_put_parent(struct sk_buff *skb)
+static int nl_put_parent(struct sk_buff *skb, bool keys)
 {
 	struct vqp_parent *parent;
 	int token, ret = 0;
@@ -197,7 +203,7 @@ static int nl_put_parent(struct sk_buff *skb)
 	if (!parent)
 		return 0;
 	if (nla_put_string(skb, VQP_ATTR_PARENT, dev_name(&parent->dev->dev)) ||
-	    nl_put_dct(skb, &parent->dct) ||
+	    nl_put_dct(skb, &parent->dct, keys) ||
 	    nla_put_u32(skb, VQP_ATTR_MTU, parent->mtu) ||
 	    nla_put_u64_64bit(skb, VQP_ATTR_POOL_BYTES, parent->pool_bytes, VQP_ATTR_PAD))
 		ret = -EMSGSIZE;
@@ -216,7 +222,7 @@ static int nl_status_get(struct sk_buff *skb, struct genl_info *info)
 	hdr = genlmsg_put_reply(msg, info, &nl_family, 0, VQP_CMD_STATUS_GET);
 	if (!hdr)
 		goto free;
-	ret = nl_put_parent(msg);
+	ret = nl_put_parent(msg, nl_may_see_keys(skb));
 	if (!ret)
 		ret = nl_put_counters(msg);
 	if (ret)
@@ -347,7 +353,8 @@ static int nl_dump_one_peer(struct vqp_peer *peer, void *arg)
 	return !hdr ? -EMSGSIZE : nl_dump_end(d, hdr,
 		!nla_put(d->skb, VQP_ATTR_NODE_GID, VQP_GID_BYTES, peer->gid) &&
 		!nla_put_u32(d->skb, VQP_ATTR_EPOCH, READ_ONCE(peer->epoch)) &&
-		!nla_put_u32(d->skb, VQP_ATTR_QKEY, READ_ONCE(peer->qkey)) &&
+		(!nl_may_see_keys(d->cb->skb) ||
+		 !nla_put_u32(d->skb, VQP_ATTR_QKEY, READ_ONCE(peer->qkey))) &&
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_TX_PACKETS, READ_ONCE(peer->tx_packets), VQP_ATTR_PAD) &&
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_RX_PACKETS, READ_ONCE(peer->rx_packets), VQP_ATTR_PAD));
 }
@@ -360,12 +367,12 @@ static int nl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-static bool nl_put_meta(struct sk_buff *skb, const struct vqp_meta_table *t)
+static bool nl_put_meta(struct sk_buff *skb, const struct vqp_meta_table *t, bool keys)
 {
 	struct nlattr *nest = nla_nest_start(skb, VQP_ATTR_META);
 
-	if (!nest || nl_put_dct(skb, &t->dct) ||
-	    nla_put_u32(skb, VQP_ATTR_META_KEY, t->key) ||
+	if (!nest || nl_put_dct(skb, &t->dct, keys) ||
+	    (keys && nla_put_u32(skb, VQP_ATTR_META_KEY, t->key)) ||
 	    nla_put_u64_64bit(skb, VQP_ATTR_META_ADDR, t->addr, VQP_ATTR_PAD) ||
 	    nla_put_u32(skb, VQP_ATTR_META_BUCKETS, t->buckets))
 		return false;
@@ -378,7 +385,7 @@ static int nl_dump_one_meta(const struct vqp_meta_table *table, void *arg)
 	struct nl_dump *d = arg;
 	void *hdr = nl_dump_put(d, VQP_CMD_META_GET);
 
-	return !hdr ? -EMSGSIZE : nl_dump_end(d, hdr, nl_put_meta(d->skb, table));
+	return !hdr ? -EMSGSIZE : nl_dump_end(d, hdr, nl_put_meta(d->skb, table, nl_may_see_keys(d->cb->skb)));
 }
 
 static int nl_meta_dump(struct sk_buff *skb, struct netlink_callback *cb)

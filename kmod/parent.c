@@ -22,11 +22,12 @@ MODULE_PARM_DESC(lanes, "UD QPs in the pool, at most 8 (default: one per CPU)");
 
 static unsigned int giveup_ms = 4000;
 module_param(giveup_ms, uint, 0444);
-MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4000)");
+MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4000, at most 60000)");
 
 #define PARENT_WINDOW_PACKETS	64
 #define PARENT_RTO_MIN_US	(20U * 1000)
 #define PARENT_RTO_MAX_US	(500U * 1000)
+#define PARENT_GIVEUP_MAX_MS	(60U * 1000)
 #define PARENT_CLOSE_US		(200U * 1000)
 
 /* One per RDMA device: its events, and the attempt to use it. */
@@ -158,7 +159,7 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 		.window_packets = PARENT_WINDOW_PACKETS,
 		.rto_min_us = PARENT_RTO_MIN_US,
 		.rto_max_us = PARENT_RTO_MAX_US,
-		.giveup_us = giveup_ms * 1000,
+		.giveup_us = min(giveup_ms, PARENT_GIVEUP_MAX_MS) * 1000,
 		.close_us = PARENT_CLOSE_US,
 	};
 	/* A Q_Key with its top bit set would be replaced by the sender's own (IBTA 10.2.5). */
@@ -204,8 +205,9 @@ static void parent_down(void)
 }
 
 /* Use dev if there is no parent yet, or none any more. */
-static void parent_up(struct ib_device *dev)
+static void parent_up(struct parent_client *client)
 {
+	struct ib_device *dev = client->dev;
 	struct vqp_parent *parent;
 
 	lockdep_assert_held(&parent_mutex);
@@ -218,6 +220,7 @@ static void parent_up(struct ib_device *dev)
 			pr_warn("vqp: cannot use %s: %pe\n", dev_name(&dev->dev), parent);
 		return;
 	}
+	parent->recheck = &client->work;
 	rcu_assign_pointer(parent_now, parent);
 	vqp_ns_set_host_gid(parent->dct.node_gid);
 	pr_info("vqp: parent %s port %u, %pI6c, mtu %u, %u lanes, %llu KiB\n",
@@ -225,7 +228,7 @@ static void parent_up(struct ib_device *dev)
 		parent->nlanes, parent->pool_bytes >> 10);
 }
 
-/* The address the parent was made with is still its own. */
+/* All lanes work, and the address the parent was made with is still its own. */
 static bool parent_valid(struct vqp_parent *parent)
 {
 	const struct ib_gid_attr *attr;
@@ -234,7 +237,7 @@ static bool parent_valid(struct vqp_parent *parent)
 	attr = rdma_get_gid_attr(parent->dev, parent->port, parent->gid_index);
 	if (IS_ERR(attr))
 		return false;
-	valid = !memcmp(attr->gid.raw, parent->dct.node_gid, VQP_GID_BYTES);
+	valid = !READ_ONCE(parent->broken) && !memcmp(attr->gid.raw, parent->dct.node_gid, VQP_GID_BYTES);
 	rdma_put_gid_attr(attr);
 	return valid;
 }
@@ -248,8 +251,16 @@ static void parent_work(struct work_struct *work)
 	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
 	if (parent && parent->dev == client->dev && !parent_valid(parent))
 		parent_down();
-	parent_up(client->dev);
+	parent_up(client);
 	mutex_unlock(&parent_mutex);
+}
+
+/* A lane failed for good: the parent starts anew. Any context. */
+void vqp_parent_break(struct vqp_parent *parent)
+{
+	WRITE_ONCE(parent->broken, true);
+	if (parent->recheck)
+		queue_work(system_unbound_wq, parent->recheck);
 }
 
 static void parent_event(struct ib_event_handler *handler, struct ib_event *event)
@@ -266,15 +277,19 @@ static void parent_remove(struct ib_device *dev, void *data)
 	struct vqp_parent *parent;
 
 	ib_unregister_event_handler(&client->events);
-	cancel_work_sync(&client->work);
 	mutex_lock(&parent_mutex);
 	list_del(&client->link);
+	mutex_unlock(&parent_mutex);
+	/* Off the list nobody queues it any more, but a lane of this device. */
+	cancel_work_sync(&client->work);
+	mutex_lock(&parent_mutex);
 	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
 	if (parent && parent->dev == dev)
 		parent_down();
 	list_for_each_entry(other, &parent_clients, link)
 		queue_work(system_unbound_wq, &other->work);
 	mutex_unlock(&parent_mutex);
+	cancel_work_sync(&client->work);
 	kfree(client);
 }
 
@@ -284,8 +299,8 @@ static int parent_add(struct ib_device *dev)
 {
 	struct parent_client *client;
 
-	if (!rdma_protocol_roce(dev, rdma_start_port(dev)) &&
-	    !rdma_protocol_ib(dev, rdma_start_port(dev)))
+	/* An InfiniBand link layer needs path records; not here. */
+	if (!rdma_protocol_roce(dev, rdma_start_port(dev)))
 		return -EOPNOTSUPP;
 	client = kzalloc(sizeof(*client), GFP_KERNEL);
 	if (!client)
@@ -296,7 +311,7 @@ static int parent_add(struct ib_device *dev)
 	ib_set_client_data(dev, &parent_ib_client, client);
 	mutex_lock(&parent_mutex);
 	list_add_tail(&client->link, &parent_clients);
-	parent_up(dev);
+	parent_up(client);
 	mutex_unlock(&parent_mutex);
 	/* From here on a GID that comes later is noticed; one that came meanwhile is looked for once more. */
 	ib_register_event_handler(&client->events);

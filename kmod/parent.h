@@ -24,6 +24,8 @@ struct vqp_parent {
 	u32 nlanes;
 	struct vqp_lane *lanes[VQP_WIRE_LANES_MAX];
 	u64 pool_bytes;
+	struct work_struct *recheck;	/* looks whether this is still a good parent */
+	bool broken;			/* a lane failed */
 };
 
 int __init vqp_parent_init(void);
@@ -37,5 +39,8 @@ struct vqp_parent *vqp_parent_enter(int *token);
 void vqp_parent_leave(int token);
 
 bool vqp_parent_is_up(void);
+
+/* A lane failed for good: all start anew, a little later. Any context. */
+void vqp_parent_break(struct vqp_parent *parent);
 
 #endif

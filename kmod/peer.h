@@ -21,7 +21,8 @@ struct vqp_peer {
 	struct kref ref;		/* the table's, and one per flow towards it */
 	struct hlist_node node;		/* RCU */
 	u8 gid[VQP_GID_BYTES];
-	struct ib_ah *ah;		/* valid while the parent is up */
+	struct ib_ah *ah;		/* valid while this is the parent's: */
+	u32 parent_epoch;
 	u32 qkey, epoch;		/* last heard of; 0: nothing */
 	u64 tx_packets, rx_packets;	/* about */
 	struct rcu_head rcu;

@@ -114,6 +114,7 @@ static void post_fill_send(const struct vqp *vqp, const struct vqp_send_wr *wr,
 	send->msg.op = ops[wr->opcode];
 	send->msg.flags = (imm ? VQP_PKT_IMM : 0) |
 			  (wr->send_flags & VQP_SEND_SOLICITED ? VQP_PKT_SOLICITED : 0);
+	send->msg.fence = wr->send_flags & VQP_SEND_FENCE;
 	send->msg.imm = imm ? (__force u32)wr->imm_data : 0;
 	send->msg.remote_addr = wr->remote_addr;
 	send->msg.rkey = wr->rkey;

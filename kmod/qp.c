@@ -16,7 +16,11 @@
 #define VQP_PORT_FIRST	32768		/* of those handed out for port 0 */
 
 static struct kmem_cache *vqp_cache;
-static struct workqueue_struct *vqp_wq;
+/*
+ * Control work; copying for the loop carrier, which may take long; and the
+ * kernel's own VQPs, on whose answers control work waits.
+ */
+static struct workqueue_struct *vqp_wq, *vqp_loop_wq, *vqp_kernel_wq;
 
 /* ---- References ---- */
 
@@ -78,7 +82,8 @@ void vqp_do_later(struct vqp *vqp, enum vqp_todo todo)
 {
 	set_bit(todo, &vqp->todo);
 	kref_get(&vqp->ref);
-	if (!queue_work(vqp_wq, &vqp->work))
+	if (!queue_work(!vqp->ctx ? vqp_kernel_wq : todo == VQP_TODO_LOOP ? vqp_loop_wq : vqp_wq,
+			&vqp->work))
 		vqp_put(vqp);
 }
 
@@ -94,8 +99,22 @@ void vqp_fail(struct vqp *vqp, u32 status)
 	/* The thread that runs the loop carrier flushes what is behind its message itself. */
 	if (!vqp->loop_running)
 		vqp_tx_abort(&vqp->tx, status);
+	if (vqp->carrier == VQP_CARRIER_DC)
+		vqp_tx_close(&vqp->tx);
 	spin_unlock_bh(&vqp->lock);
 	vqp_recv_flush(vqp);
+}
+
+/* Still without a target, and nobody is using the old one's? */
+static bool vqp_is_lost(struct vqp *vqp)
+{
+	bool lost;
+
+	spin_lock_bh(&vqp->lock);
+	lost = vqp->state == VQP_QP_CONNECTED && !vqp->loop_running &&
+	       (vqp->carrier == VQP_CARRIER_DC ? vqp->tx.stopped : !vqp_ns_alive(vqp->loop_ns));
+	spin_unlock_bh(&vqp->lock);
+	return lost;
 }
 
 /* The target is not where the metadata said. Once: look up again and go on there. */
@@ -104,6 +123,8 @@ static void vqp_reroute(struct vqp *vqp)
 	struct vqp_route route;
 	int ret = -EHOSTUNREACH;
 
+	if (!vqp_is_lost(vqp))
+		return;
 	vqp_count_event(VQP_EV_STALE);
 	if (!vqp->rerouted && vqp->ctx) {
 		vqp_meta_forget(vqp->ns->tenant, vqp->remote_gid);
@@ -145,6 +166,7 @@ static struct vqp *vqp_alloc(struct vqp_ns *ns)
 	spin_lock_init(&vqp->rq_lock);
 	INIT_LIST_HEAD(&vqp->rq);
 	INIT_LIST_HEAD(&vqp->lane_wait);
+	INIT_LIST_HEAD(&vqp->parked);
 	INIT_LIST_HEAD(&vqp->park_link);
 	INIT_WORK(&vqp->work, vqp_work);
 	INIT_RCU_WORK(&vqp->free, vqp_free);
@@ -238,8 +260,9 @@ put_send_cq:
 
 /*
  * 1. Nobody new finds it. 2. It falls silent: no CQE, no packet after the
- * CLOSE that lets the target's context go. 3. Timer, work, slot wait and loop
- * runner end. 4. What the queues hold is freed. 5. The reference goes.
+ * CLOSE that lets the target's context go. 3. Loop runner, timer, slot wait and
+ * work end; answers that still find its flow find it dead. 4. What the queues
+ * hold is freed. 5. The reference goes.
  */
 static void vqp_teardown(struct vqp *vqp)
 {
@@ -247,7 +270,6 @@ static void vqp_teardown(struct vqp *vqp)
 		xa_erase(&vqp->ns->vqps, vqp->qp_num);
 	if (vqp->port)
 		xa_erase(&vqp->ns->ports, vqp->port);
-	vqp_dc_unpublish(vqp);
 
 	spin_lock_bh(&vqp->rq_lock);
 	spin_lock(&vqp->lock);
@@ -264,6 +286,8 @@ static void vqp_teardown(struct vqp *vqp)
 	vqp_dc_detach(vqp);
 	if (cancel_work_sync(&vqp->work))
 		vqp_put(vqp);
+	/* A reroute may have given it a flow number until now. */
+	vqp_dc_unpublish(vqp);
 	vqp_recv_flush(vqp);
 	if (atomic_read(&vqp->receiving))
 		vqp_dc_break(vqp);
@@ -342,7 +366,8 @@ int vqp_bind(struct vqp *vqp, struct vqp_bind *arg)
 	}
 	spin_lock_bh(&vqp->lock);
 	vqp->port = port;
-	vqp->state = VQP_QP_BOUND;
+	if (vqp->state == VQP_QP_INIT)
+		vqp->state = VQP_QP_BOUND;
 	spin_unlock_bh(&vqp->lock);
 	arg->port = port;
 unlock:
@@ -521,18 +546,33 @@ int __init vqp_init(void)
 	if (!vqp_cache)
 		return -ENOMEM;
 	vqp_wq = alloc_workqueue("vqp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!vqp_wq) {
-		kmem_cache_destroy(vqp_cache);
-		return -ENOMEM;
-	}
+	if (!vqp_wq)
+		goto err_cache;
+	vqp_loop_wq = alloc_workqueue("vqp_loop", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!vqp_loop_wq)
+		goto err_wq;
+	vqp_kernel_wq = alloc_workqueue("vqp_kernel", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!vqp_kernel_wq)
+		goto err_loop_wq;
 	return 0;
+
+err_loop_wq:
+	destroy_workqueue(vqp_loop_wq);
+err_wq:
+	destroy_workqueue(vqp_wq);
+err_cache:
+	kmem_cache_destroy(vqp_cache);
+	return -ENOMEM;
 }
 
 void vqp_exit(void)
 {
 	/* Work drops references, whose frees pass a grace period and become work again. */
+	destroy_workqueue(vqp_kernel_wq);
+	destroy_workqueue(vqp_loop_wq);
 	flush_workqueue(vqp_wq);
 	rcu_barrier();
 	destroy_workqueue(vqp_wq);
+	rcu_barrier();
 	kmem_cache_destroy(vqp_cache);
 }

@@ -71,7 +71,8 @@ struct vqp {
 	u64 rx_msgs;
 	atomic_t receiving;		/* messages in progress that took a receive */
 
-	struct list_head park_link;	/* loop.c: waits for a receive; under its lock, as parked_on */
+	struct list_head parked;	/* VQPs of this node that wait for a receive of this one; */
+	struct list_head park_link;	/* waits for a receive of parked_on; all three under loop.c's lock */
 	const struct vqp *parked_on;
 
 	unsigned long todo;		/* bits: enum vqp_todo */

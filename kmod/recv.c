@@ -19,7 +19,7 @@ int vqp_recv_post(struct vqp *vqp, struct vqp_recv *recv)
 	spin_lock_bh(&vqp->rq_lock);
 	if (READ_ONCE(vqp->state) == VQP_QP_ERROR)
 		ret = -EIO;
-	else if (vqp->recvs == vqp->max_recv_wr)
+	else if (vqp->recvs >= vqp->max_recv_wr)
 		ret = -ENOMEM;
 	if (!ret) {
 		list_add_tail(&recv->link, &vqp->rq);
@@ -90,6 +90,8 @@ void vqp_recv_put_back(struct vqp_recv *recv)
 	spin_unlock_bh(&vqp->rq_lock);
 	if (gone)
 		recv_free(recv);
+	else
+		vqp_loop_unpark(vqp);
 	atomic_dec(&vqp->receiving);
 	vqp_put(vqp);
 }

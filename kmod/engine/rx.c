@@ -187,14 +187,18 @@ static struct vqp_rx *vqp_rx_open(const struct vqp_rx_call *call, const u8 *node
 	return rx;
 }
 
-/* An OPEN packet is about this context. */
-static bool vqp_rx_matches(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
+static bool vqp_rx_same_ends(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
 	return rx->tenant == pkt->tenant && rx->src_qp == pkt->src_qp &&
 	       rx->dst_qp == pkt->dst_qp && rx->dst_port == pkt->dst_port &&
 	       !memcmp(rx->src_gid, pkt->src_gid, sizeof(rx->src_gid)) &&
-	       !memcmp(rx->dst_gid, pkt->dst_gid, sizeof(rx->dst_gid)) &&
-	       !vqp_psn_before(rx->psn, pkt->open_psn);
+	       !memcmp(rx->dst_gid, pkt->dst_gid, sizeof(rx->dst_gid));
+}
+
+/* An OPEN packet is about this context. */
+static bool vqp_rx_matches(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	return vqp_rx_same_ends(rx, pkt) && !vqp_psn_before(rx->psn, pkt->open_psn);
 }
 
 /* ---- Requests --------------------------------------------------------- */
@@ -386,18 +390,25 @@ static void vqp_rx_close(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct 
 	list_move_tail(&rx->lru, &tab->spare);
 }
 
-/* The flow goes on where it was closed; everything from before it is late. */
+/*
+ * The flow goes on where it was closed, or later, if it was elsewhere meanwhile;
+ * everything from before is late.
+ */
 static bool vqp_rx_reopen(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
 	const struct vqp_pkt *pkt = call->pkt;
 
-	if (!(pkt->flags & VQP_PKT_OPEN) || pkt->open_psn != rx->psn || !vqp_rx_matches(rx, pkt))
+	if (!(pkt->flags & VQP_PKT_OPEN) || vqp_psn_before(pkt->open_psn, rx->psn) ||
+	    !vqp_rx_same_ends(rx, pkt))
 		return false;
 	if (call->tab->ops->open(rx, pkt)) {
 		vqp_rx_nak(call, NULL, pkt->psn, VQP_NAK_NO_NS);
 		return false;
 	}
 	rx->state = VQP_RX_OPEN;
+	rx->psn = pkt->open_psn;
+	rx->gap = false;
+	rx->unacked = 0;
 	list_move_tail(&rx->lru, &call->tab->live);
 	call->tab->opened++;
 	return true;

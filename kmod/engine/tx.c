@@ -230,11 +230,24 @@ static void vqp_tx_next_turn(struct vqp_tx *tx)
 		tx->back_turn++;
 }
 
+/* Another message's READ is under way. Those sent so far are all earlier ones. */
+static bool vqp_tx_reading_before(const struct vqp_tx *tx, const struct vqp_msg *msg)
+{
+	u32 i;
+
+	for (i = 0; i < VQP_READ_CHUNKS; i++)
+		if (tx->reads[i].msg && tx->reads[i].msg != msg)
+			return true;
+	return false;
+}
+
 static bool vqp_tx_sendable(struct vqp_tx *tx)
 {
 	if (!tx->next || tx->psn_send - tx->psn_acked >= tx->window)
 		return false;
 	if (tx->fail && !vqp_psn_before(tx->psn_send, tx->fail_psn))
+		return false;
+	if (tx->next->fence && vqp_tx_reading_before(tx, tx->next))
 		return false;
 	return tx->next->op != VQP_OP_READ || vqp_tx_read_slot(tx, tx->psn_send);
 }
@@ -580,6 +593,9 @@ static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 	switch (pkt->nak) {
 	case VQP_NAK_NO_NS:
 	case VQP_NAK_EPOCH:
+		/* A late one is about the target before this. */
+		if ((s16)(pkt->turn - tx->back_turn) < 0)
+			break;
 		tx->stopped = true;
 		tx->touched = false;
 		tx->ops->stale(tx);

@@ -42,6 +42,7 @@ struct vqp_msg {
 	u8  op;				/* VQP_OP_SEND, VQP_OP_WRITE, VQP_OP_READ */
 	u32 flags;			/* VQP_PKT_IMM, VQP_PKT_SOLICITED */
 	u32 imm;
+	bool fence;			/* not before earlier READs have arrived */
 	u32 bytes;			/* at most 1 GiB; 0 is fine */
 	u64 remote_addr;
 	u32 rkey;

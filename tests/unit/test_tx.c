@@ -1354,6 +1354,41 @@ static void a_dead_flow_is_deaf(void **state)
 	assert_int_equal(env.nsent, 1);
 }
 
+/* ---- Fences ---- */
+
+static void a_fence_waits_for_earlier_reads(void **state)
+{
+	struct vqp_msg read = message(VQP_OP_READ, 10), send = message(VQP_OP_SEND, 10);
+
+	(void)state;
+	send.fence = true;
+	post(&read);
+	env.seen = env.nsent;
+	post(&send);
+	expect_silence();
+	respond(PSN(0), 0, 10);
+	assert_int_equal(env.ndone, 1);
+	assert_int_equal(env.sent[env.seen].pkt.op, VQP_OP_SEND);
+	env.seen = env.nsent;
+	ack(PSN(2));
+	assert_int_equal(env.ndone, 2);
+}
+
+static void a_fence_does_not_wait_for_writes(void **state)
+{
+	struct vqp_msg write = message(VQP_OP_WRITE, 10), send = message(VQP_OP_SEND, 10);
+
+	(void)state;
+	send.fence = true;
+	post(&write);
+	env.seen = env.nsent;
+	post(&send);
+	assert_int_equal(env.sent[env.seen].pkt.op, VQP_OP_SEND);
+	env.seen = env.nsent;
+	ack(PSN(2));
+	assert_int_equal(env.ndone, 2);
+}
+
 /* ---- Closing ---- */
 
 static void closing_tells_the_target(void **state)
@@ -1493,6 +1528,8 @@ int main(void)
 		TEST(a_read_into_bad_memory_fails),
 		TEST(a_dead_flow_flushes_what_is_posted),
 		TEST(a_dead_flow_is_deaf),
+		TEST(a_fence_waits_for_earlier_reads),
+		TEST(a_fence_does_not_wait_for_writes),
 		TEST(closing_tells_the_target),
 		TEST(an_idle_flow_lets_its_context_go),
 		TEST(closing_a_flow_nobody_knows_is_silent),
