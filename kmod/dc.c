@@ -122,6 +122,18 @@ static const struct vqp_tx_ops dc_tx_ops = {
 	.stale = dc_stale,
 };
 
+/* Silent for this long is longer than loss explains. */
+#define DC_SUSPECT_US	(300U * 1000)
+
+static void dc_watch(struct vqp *vqp, u64 now_us)
+{
+	if (vqp->suspected || !vqp->ctx || vqp->state != VQP_QP_CONNECTED ||
+	    list_empty(&vqp->tx.msgs) || now_us - vqp->tx.progress_us < DC_SUSPECT_US)
+		return;
+	vqp->suspected = true;
+	vqp_do_later(vqp, VQP_TODO_SUSPECT);
+}
+
 static void dc_timeout(struct timer_list *timer)
 {
 	struct vqp *vqp = from_timer(vqp, timer, timer);
@@ -133,6 +145,7 @@ static void dc_timeout(struct timer_list *timer)
 		vqp_tx_timeout(&vqp->tx, dc_now_us());
 		if (vqp->tx.packets_resent != resent)
 			vqp_count_event(VQP_EV_TIMEOUTS);
+		dc_watch(vqp, dc_now_us());
 	}
 	spin_unlock(&vqp->lock);
 }

@@ -139,6 +139,24 @@ static void vqp_reroute(struct vqp *vqp)
 		vqp_fail(vqp, VQP_WC_RETRY_EXC_ERR);
 }
 
+/*
+ * The target is silent. A node that started anew has other lanes: packets for
+ * the old ones vanish, and nobody says so. If nothing has changed, the flow
+ * goes on trying until it gives up.
+ */
+static void vqp_suspect(struct vqp *vqp)
+{
+	struct vqp_route route;
+
+	vqp_meta_forget(vqp->ns->tenant, vqp->remote_gid);
+	if (vqp_meta_route(vqp->ns->tenant, vqp->remote_gid, &route))
+		return;
+	if (route.local)
+		vqp_loop_attach(vqp, route.local);
+	else if (memcmp(&route.dct, &vqp->dct, sizeof(route.dct)))
+		vqp_dc_attach(vqp, &route.dct);
+}
+
 static void vqp_work(struct work_struct *work)
 {
 	struct vqp *vqp = container_of(work, struct vqp, work);
@@ -147,6 +165,8 @@ static void vqp_work(struct work_struct *work)
 		vqp_fail(vqp, VQP_WC_WR_FLUSH_ERR);
 	if (test_and_clear_bit(VQP_TODO_REROUTE, &vqp->todo))
 		vqp_reroute(vqp);
+	if (test_and_clear_bit(VQP_TODO_SUSPECT, &vqp->todo))
+		vqp_suspect(vqp);
 	if (test_and_clear_bit(VQP_TODO_LOOP, &vqp->todo))
 		vqp_loop_run(vqp);
 	vqp_put(vqp);
@@ -496,6 +516,7 @@ void vqp_send_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
 		}
 	} else {
 		vqp->rerouted = false;
+		vqp->suspected = false;
 		vqp->tx_msgs++;
 	}
 	vqp_count_freed(VQP_OBJ_SEND);

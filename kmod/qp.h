@@ -32,6 +32,7 @@ struct vqp_peer;
 enum vqp_todo {
 	VQP_TODO_FLUSH,			/* it failed: flush its queues */
 	VQP_TODO_REROUTE,		/* its target is not where it was */
+	VQP_TODO_SUSPECT,		/* its target is silent: is it still where it was? */
 	VQP_TODO_LOOP,			/* the loop carrier can go on */
 };
 
@@ -51,6 +52,7 @@ struct vqp {
 	u8 carrier;			/* enum vqp_carrier */
 	bool silent;			/* being destroyed: nothing reaches user space; also under rq_lock */
 	bool rerouted;			/* since the last message that got through */
+	bool suspected;			/* likewise */
 	bool loop_running;		/* a thread is carrying out the head of tx.msgs */
 	u16 port, remote_port;
 	u32 remote_qp;
