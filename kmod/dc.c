@@ -75,7 +75,7 @@ static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		dest.ah = vqp->peer->ah;
 		vqp->peer->tx_packets++;
 		ret = vqp_lane_send(parent->lanes[vqp->flow % parent->nlanes], &dest,
-				    pkt, &c, bytes, vqp);
+				    pkt, &c, bytes, pkt->op == VQP_OP_CLOSE ? NULL : vqp);
 	}
 	rcu_read_unlock();
 	vqp_cursor_end(&c);

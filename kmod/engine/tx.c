@@ -677,17 +677,19 @@ void vqp_tx_post(struct vqp_tx *tx, struct vqp_msg *msg, u64 now_us)
 	vqp_tx_run(tx, now_us);
 }
 
-/* What ends the flow, or a pause in it. */
-static void vqp_tx_send_close(struct vqp_tx *tx)
+/* What begins a pause of the flow, or ends it. False: no room. */
+static bool vqp_tx_send_close(struct vqp_tx *tx)
 {
 	struct vqp_pkt pkt;
 
 	memset(&pkt, 0, sizeof(pkt));
 	pkt.op = VQP_OP_CLOSE;
 	pkt.psn = tx->psn_next;
-	vqp_tx_xmit(tx, &pkt, NULL, 0, 0);
+	if (vqp_tx_xmit(tx, &pkt, NULL, 0, 0))
+		return false;
 	tx->touched = false;
 	tx->opened = false;
+	return true;
 }
 
 void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
@@ -721,7 +723,8 @@ void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 		if (due)
 			tx->rto_us = min_t(u64, 2ULL * tx->rto_us, tx->cfg->rto_max_us);
 	} else if (vqp_tx_closable(tx) && now_us - tx->progress_us >= tx->cfg->close_us) {
-		vqp_tx_send_close(tx);
+		if (!vqp_tx_send_close(tx))
+			tx->progress_us = now_us;
 	}
 	vqp_tx_run(tx, now_us);
 }
