@@ -23,7 +23,7 @@
  * the transfer, and so does the receiver whom nobody waits for.
  */
 #define TRANSPORT_NAP_US		50
-#define TRANSPORT_RECEIVER_NAP_US	1000
+#define TRANSPORT_RECEIVER_NAP_US	5000
 
 struct transport {
 	struct ibv_context *context;
