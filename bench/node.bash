@@ -6,7 +6,7 @@ set -eu -o pipefail
 shopt -s inherit_errexit
 
 BUILD=/vqp/build
-HERE=/var/tmp/demo	# on the node's own disk: programs, images, networks
+HERE=/var/tmp/demo	# on the node's own disk: programs, images, network
 FUNCTIONS=$HERE/images
 
 export PATH=$HERE/bin:$PATH
@@ -21,24 +21,21 @@ install_programs()
 	cp -a $BUILD/fn/images $HERE/
 }
 
-# network NODE NAME [PLUGIN...]: a network list of point-to-point links in 10.88.NODE.0/24
+# network NODE: a network list of point-to-point links in 10.88.NODE.0/24, with vqp behind
 network()
 {
-	local node=$1 name=$2
-	shift 2
-	jq -n --arg node "$node" --arg name "$name" '{cniVersion: "1.0.0", $name, plugins: ([
+	jq -n --arg node "$1" '{cniVersion: "1.0.0", name: "functions", plugins: [
 		{type: "ptp", ipam: {type: "host-local", dataDir: "/run/demo/ipam",
-			ranges: [[{subnet: "10.88.\($node).0/24"}]]}}] + $ARGS.positional)}' \
-		--jsonargs "$@" > "$HERE/$name.conflist"
+			ranges: [[{subnet: "10.88.\($node).0/24"}]]}},
+		{type: "vqp", tenant: 1}]}' > $HERE/vqp.conflist
 }
 
-# prepare NODE: the module, the daemons, the programs and the networks
+# prepare NODE: the module, the daemons, the programs and the network
 prepare()
 {
 	/vqp/tests/services start
 	install_programs
-	network "$1" plain
-	network "$1" vqp '{"type": "vqp", "tenant": 1}'
+	network "$1"
 }
 
 # agent_start NODE ROLE: run the functions of that role (sender or receiver) in every build
@@ -76,35 +73,64 @@ measure_all()
 		--flush 'vqpctl cache flush > /dev/null' --runs "$1"
 }
 
-# container_once NAME RUNTIME: milliseconds from the network to the end of a container that does nothing
-container_once()
+# plugin COMMAND TYPE CONFIG: call one CNI plugin for the container `start`, without anything in between
+plugin()
 {
-	local list=$HERE/$1.conflist runtime=$2 start end
-	ip netns add start
-	start=$EPOCHREALTIME
-	cni-exec add "$list" start /run/netns/start eth0 > /dev/null
-	"$runtime" run --bundle "$HERE/start" start < /dev/null > /dev/null
+	CNI_COMMAND=$1 CNI_CONTAINERID=start CNI_NETNS=/run/netns/start CNI_IFNAME=eth0 \
+		"$(PATH=$CNI_PATH type -P "$2")" <<< "$3"
+}
+
+# The configuration of each plugin, as a runtime makes it from the list of a network
+PTP='{"cniVersion": "1.0.0", "name": "start", "type": "ptp", "ipam": {"type": "host-local",
+	"dataDir": "/run/demo/ipam", "ranges": [[{"subnet": "10.89.0.0/24"}]]}}'
+vqp_config()
+{
+	printf '{"cniVersion": "1.0.0", "name": "start", "type": "vqp", "tenant": 1, "prevResult": %s}' "$1"
+}
+
+# Milliseconds from the first plugin to the end of a container that does nothing
+plain_start()
+{
+	local start=$EPOCHREALTIME end
+	plugin ADD ptp "$PTP" > /dev/null
+	runc run --bundle $HERE/start start < /dev/null
 	end=$EPOCHREALTIME
-	cni-exec del "$list" start /run/netns/start eth0
-	ip netns delete start
-	echo "$(( (${end/./} - ${start/./}) / 10 ))e-2"
+	plugin DEL ptp "$PTP"
+	echo "$(( ${end/./} - ${start/./} ))e-3"
+}
+
+# The same with vqp behind the first plugin, and vqp-runtime
+vqp_start()
+{
+	local start=$EPOCHREALTIME end result config
+	result=$(plugin ADD ptp "$PTP")
+	config=$(vqp_config "$result")
+	plugin ADD vqp "$config" > /dev/null
+	vqp-runtime run --bundle $HERE/start start < /dev/null
+	end=$EPOCHREALTIME
+	plugin DEL vqp "$config"
+	plugin DEL ptp "$PTP"
+	echo "$(( ${end/./} - ${start/./} ))e-3"
 }
 
 # container_starts COUNT: {"plain_ms": median, "vqp_ms": median}, taking turns
 container_starts()
 {
-	local i plain=() vqp=()
+	local i kind
 	mkdir -p $HERE/start/rootfs/{dev,proc,sys,tmp}
 	cp $HERE/bin/noop $HERE/start/rootfs/
 	jq '.process.args = ["/noop"]
 		| .linux.namespaces += [{type: "network", path: "/run/netns/start"}]' \
 		/vqp/examples/fn/config.json > $HERE/start.json
 	for ((i = 0; i < $1; i++)); do
-		cp $HERE/start.json $HERE/start/config.json
-		plain+=("$(container_once plain runc)")
-		vqp+=("$(container_once vqp vqp-runtime)")
+		for kind in plain vqp; do
+			cp $HERE/start.json $HERE/start/config.json
+			ip netns add start
+			"${kind}_start" >> "$HERE/$kind.times"
+			ip netns delete start
+		done
 	done
-	jq -n --argjson plain "[$(IFS=,; echo "${plain[*]}")]" --argjson vqp "[$(IFS=,; echo "${vqp[*]}")]" '
-		def median: sort | (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2;
+	jq -n --slurpfile plain $HERE/plain.times --slurpfile vqp $HERE/vqp.times '
+		def median: sort | (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2 * 100 | round / 100;
 		{plain_ms: ($plain | median), vqp_ms: ($vqp | median)}'
 }
