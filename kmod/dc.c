@@ -49,15 +49,10 @@ static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	};
 	struct vqp_parent *parent;
 	struct vqp_cursor c = {};
-	struct vqp_send *send;
 	int ret = 0;
 
 	if (bytes) {
-		send = vqp_send_of(msg);
-		if (send->kbuf)
-			vqp_cursor_init_kernel(&c, send->kbuf);
-		else
-			vqp_cursor_init(&c, vqp->ns, vqp->ctx, 0, send->sge, send->num_sge);
+		vqp_send_cursor(&c, vqp, vqp_send_of(msg), 0);
 		vqp_cursor_skip(&c, offset);
 	}
 	rcu_read_lock();
@@ -85,16 +80,10 @@ static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 static int dc_place(struct vqp_tx *tx, struct vqp_msg *msg, u32 offset,
 		    const void *data, u32 bytes)
 {
-	struct vqp_send *send = vqp_send_of(msg);
-	struct vqp *vqp = vqp_of_tx(tx);
 	struct vqp_cursor c;
 	int ret;
 
-	if (send->kbuf)
-		vqp_cursor_init_kernel(&c, send->kbuf);
-	else
-		vqp_cursor_init(&c, vqp->ns, vqp->ctx, VQP_ACCESS_LOCAL_WRITE,
-				send->sge, send->num_sge);
+	vqp_send_cursor(&c, vqp_of_tx(tx), vqp_send_of(msg), VQP_ACCESS_LOCAL_WRITE);
 	vqp_cursor_skip(&c, offset);
 	ret = vqp_cursor_scatter(&c, data, bytes);
 	vqp_cursor_end(&c);
@@ -342,15 +331,13 @@ static bool dc_alive(struct vqp_rx *rx)
 
 static int dc_recv_begin(struct vqp_rx *rx, u32 bytes)
 {
-	struct vqp *vqp = vqp_find(rx->ns, rx->dst_qp, rx->dst_port);
+	struct vqp *vqp = vqp_find_target(rx->ns, rx->dst_qp, rx->dst_port, rx->src_gid);
 	struct vqp_recv *recv;
-	int ret = -ENOENT;
+	int ret;
 
 	if (!vqp)
-		return ret;
-	/* A VQP that is named by number takes messages from its own peer only. */
-	if (!rx->dst_qp || !memcmp(vqp->remote_gid, rx->src_gid, VQP_GID_BYTES))
-		ret = vqp_recv_take(vqp, bytes, &recv);
+		return -ENOENT;
+	ret = vqp_recv_take(vqp, bytes, &recv);
 	if (!ret)
 		rx->recv = recv;
 	vqp_put(vqp);

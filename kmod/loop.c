@@ -109,14 +109,6 @@ static u32 loop_copy(struct vqp_cursor *dst, struct vqp_cursor *src, u32 bytes,
 	return status;
 }
 
-static void loop_local(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *send, u32 access)
-{
-	if (send->kbuf)
-		vqp_cursor_init_kernel(c, send->kbuf);
-	else
-		vqp_cursor_init(c, vqp->ns, vqp->ctx, access, send->sge, send->num_sge);
-}
-
 static u32 loop_one_sided(struct vqp *vqp, struct vqp_send *send)
 {
 	bool read = send->msg.op == VQP_OP_READ;
@@ -127,24 +119,11 @@ static u32 loop_one_sided(struct vqp *vqp, struct vqp_send *send)
 	};
 	struct vqp_cursor local_c, remote_c;
 
-	loop_local(&local_c, vqp, send, read ? VQP_ACCESS_LOCAL_WRITE : 0);
+	vqp_send_cursor(&local_c, vqp, send, read ? VQP_ACCESS_LOCAL_WRITE : 0);
 	vqp_cursor_init(&remote_c, vqp->loop_ns, NULL,
 			read ? VQP_ACCESS_REMOTE_READ : VQP_ACCESS_REMOTE_WRITE, &remote, 1);
 	return read ? loop_copy(&local_c, &remote_c, send->msg.bytes, &local_c) :
 		      loop_copy(&remote_c, &local_c, send->msg.bytes, &local_c);
-}
-
-/* The VQP that a message of vqp is for, referenced: the one it names must not be somebody else's peer. */
-static struct vqp *loop_target(struct vqp *vqp)
-{
-	struct vqp *dst = vqp_find(vqp->loop_ns, vqp->remote_qp, vqp->remote_port);
-
-	if (dst && vqp->remote_qp &&
-	    memcmp(dst->remote_gid, vqp->ns->gid, VQP_GID_BYTES)) {
-		vqp_put(dst);
-		dst = NULL;
-	}
-	return dst;
 }
 
 /* Fill a receive of dst; -EAGAIN: none posted. */
@@ -172,7 +151,7 @@ static int loop_deliver(struct vqp *vqp, struct vqp_send *send, struct vqp *dst,
 	if (write) {
 		*status = loop_one_sided(vqp, send);
 	} else {
-		loop_local(&src_c, vqp, send, 0);
+		vqp_send_cursor(&src_c, vqp, send, 0);
 		vqp_cursor_init(&dst_c, dst->ns, dst->ctx, VQP_ACCESS_LOCAL_WRITE,
 				recv->sge, recv->num_sge);
 		*status = loop_copy(&dst_c, &src_c, send->msg.bytes, &src_c);
@@ -199,7 +178,7 @@ static int loop_one(struct vqp *vqp, struct vqp_send *send, u32 *status)
 		*status = loop_one_sided(vqp, send);
 		return 0;
 	}
-	dst = loop_target(vqp);
+	dst = vqp_find_target(vqp->loop_ns, vqp->remote_qp, vqp->remote_port, vqp->ns->gid);
 	if (!dst) {
 		*status = VQP_WC_REM_INV_REQ_ERR;
 		return 0;

@@ -5,6 +5,7 @@
 #include "context.h"
 #include "counters.h"
 #include "cq.h"
+#include "cursor.h"
 #include "dc.h"
 #include "loop.h"
 #include "meta.h"
@@ -65,6 +66,17 @@ struct vqp *vqp_find(struct vqp_ns *ns, u32 qp_num, u16 port)
 	return vqp;
 }
 
+struct vqp *vqp_find_target(struct vqp_ns *ns, u32 qp_num, u16 port, const u8 *src_gid)
+{
+	struct vqp *vqp = vqp_find(ns, qp_num, port);
+
+	if (vqp && qp_num && memcmp(vqp->remote_gid, src_gid, VQP_GID_BYTES)) {
+		vqp_put(vqp);
+		return NULL;
+	}
+	return vqp;
+}
+
 struct vqp *vqp_get(struct vqp_context *ctx, u32 qp_num)
 {
 	struct vqp *vqp = qp_num ? vqp_find(ctx->ns, qp_num, 0) : NULL;
@@ -105,6 +117,15 @@ void vqp_fail(struct vqp *vqp, u32 status)
 	vqp_recv_flush(vqp);
 }
 
+/* Go the route with the carrier that it takes. Consumes route->local. */
+static int vqp_attach(struct vqp *vqp, struct vqp_route *route)
+{
+	struct vqp_ns *local = route->local;
+
+	route->local = NULL;
+	return local ? vqp_loop_attach(vqp, local) : vqp_dc_attach(vqp, &route->dct);
+}
+
 /* Still without a target, and nobody is using the old one's? */
 static bool vqp_is_lost(struct vqp *vqp)
 {
@@ -132,8 +153,7 @@ static void vqp_reroute(struct vqp *vqp)
 	}
 	if (!ret) {
 		vqp->rerouted = true;
-		ret = route.local ? vqp_loop_attach(vqp, route.local) :
-				    vqp_dc_attach(vqp, &route.dct);
+		ret = vqp_attach(vqp, &route);
 	}
 	if (ret)
 		vqp_fail(vqp, VQP_WC_RETRY_EXC_ERR);
@@ -151,10 +171,8 @@ static void vqp_suspect(struct vqp *vqp)
 	vqp_meta_forget(vqp->ns->tenant, vqp->remote_gid);
 	if (vqp_meta_route(vqp->ns->tenant, vqp->remote_gid, &route))
 		return;
-	if (route.local)
-		vqp_loop_attach(vqp, route.local);
-	else if (memcmp(&route.dct, &vqp->dct, sizeof(route.dct)))
-		vqp_dc_attach(vqp, &route.dct);
+	if (route.local || memcmp(&route.dct, &vqp->dct, sizeof(route.dct)))
+		vqp_attach(vqp, &route);
 }
 
 static void vqp_work(struct work_struct *work)
@@ -412,9 +430,7 @@ static int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
 	memcpy(vqp->remote_gid, gid, VQP_GID_BYTES);
 	vqp->remote_port = port;
 	vqp->remote_qp = qp_num;
-	ret = route.local ? vqp_loop_attach(vqp, route.local) :
-			    vqp_dc_attach(vqp, &route.dct);
-	route.local = NULL;
+	ret = vqp_attach(vqp, &route);
 unlock:
 	mutex_unlock(&vqp->ctx->lock);
 	vqp_route_end(&route);
@@ -478,6 +494,14 @@ int vqp_query(struct vqp *vqp, struct vqp_query_qp *arg)
 }
 
 /* ---- The send queue ---- */
+
+void vqp_send_cursor(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *send, u32 access)
+{
+	if (send->kbuf)
+		vqp_cursor_init_kernel(c, send->kbuf);
+	else
+		vqp_cursor_init(c, vqp->ns, vqp->ctx, access, send->sge, send->num_sge);
+}
 
 static const u8 vqp_wc_opcodes[] = {
 	[VQP_WR_RDMA_WRITE]		= VQP_WC_RDMA_WRITE,

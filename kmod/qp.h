@@ -25,6 +25,7 @@
 
 struct vqp_context;
 struct vqp_cq;
+struct vqp_cursor;
 struct vqp_ns;
 struct vqp_peer;
 
@@ -115,6 +116,11 @@ void vqp_destroy_locked(struct vqp *vqp);
 struct vqp *vqp_get(struct vqp_context *ctx, u32 qp_num);
 /* Of a namespace: by number, or (0) by bound port. Referenced, or NULL. Any context. */
 struct vqp *vqp_find(struct vqp_ns *ns, u32 qp_num, u16 port);
+/*
+ * The VQP that a message from src_gid is for, likewise: by port anybody's, by
+ * number only the one whose peer is there.
+ */
+struct vqp *vqp_find_target(struct vqp_ns *ns, u32 qp_num, u16 port, const u8 *src_gid);
 void vqp_put(struct vqp *vqp);	/* any context */
 
 /* To the error state; queues are flushed (the oldest send with `status`). Process context. */
@@ -124,6 +130,9 @@ void vqp_fail(struct vqp *vqp, u32 status);
 void vqp_fail_later(struct vqp *vqp);
 
 void vqp_do_later(struct vqp *vqp, enum vqp_todo todo);
+
+/* A walk over the local memory of a request of vqp. */
+void vqp_send_cursor(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *send, u32 access);
 
 /* struct vqp_tx_ops.complete; under vqp->lock. */
 void vqp_send_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status);
