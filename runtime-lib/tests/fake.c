@@ -7,15 +7,18 @@
 
 struct fake fake;
 
-int __wrap_open(const char *path, int flags, ...);
+int __real_open(const char *path, int flags, mode_t mode);
+int __wrap_open(const char *path, int flags, mode_t mode);
 int __wrap_ioctl(int fd, unsigned long request, ...);
 
-int __wrap_open(const char *path, int flags, ...)
+int __wrap_open(const char *path, int flags, mode_t mode)
 {
 	int fd;
 
+	/* what measures coverage writes its own files */
+	if (strcmp(path, VQP_DEVICE_PATH))
+		return __real_open(path, flags, mode);
 	fake.opens++;
-	assert_string_equal(path, VQP_DEVICE_PATH);
 	assert_true(flags & O_CLOEXEC);
 	if (fake.fail_errno && fake.fail_nr == UINT32_MAX) {
 		errno = fake.fail_errno;
