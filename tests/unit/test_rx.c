@@ -21,6 +21,7 @@ static struct {
 	struct list_head buckets[2];
 	u64 now;
 	const u8 *node;
+	u32 src_epoch;
 	u16 turn;
 	struct vqp_pkt answers[1024];
 	u64 addr[1024];			/* of READ_RESP payloads */
@@ -140,7 +141,7 @@ static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u3
 	assert_ptr_equal(reply_to, &env.node);
 	assert_int_equal(pkt->payload_bytes, bytes);
 	assert_int_equal(pkt->src_epoch, env.tab.epoch);
-	assert_int_equal(pkt->dst_epoch, 3);
+	assert_int_equal(pkt->dst_epoch, env.src_epoch);
 	if (!env.lose_after)
 		return -EAGAIN;
 	env.lose_after--;
@@ -162,6 +163,7 @@ static int setup(void **state)
 	(void)state;
 	memset(&env, 0, sizeof(env));
 	env.node = node_a;
+	env.src_epoch = 3;
 	env.now = 1000000;
 	env.lose_after = ~0U;
 	vqp_rxtab_init(&env.tab, &fake_ops, env.slots, SLOTS, env.buckets, ARRAY_SIZE(env.buckets),
@@ -183,15 +185,15 @@ static const u8 data[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQR
 
 static void input(struct vqp_pkt pkt)
 {
-	pkt.src_epoch = 3;
+	pkt.src_epoch = env.src_epoch;
 	pkt.turn = env.turn;
 	if (!pkt.dst_epoch)
 		pkt.dst_epoch = EPOCH;
 	if (!pkt.flow)
 		pkt.flow = FLOW;
 	if (pkt.flags & VQP_PKT_OPEN) {
-		pkt.tenant = 1;
-		pkt.src_qp = 9;
+		pkt.tenant = pkt.tenant ? : 1;
+		pkt.src_qp = pkt.src_qp ? : 9;
 		pkt.src_lanes = 1;
 	}
 	pkt.payload = data;
@@ -343,14 +345,30 @@ static void opening_twice_is_one_context(void **state)
 	assert_int_equal(env.ended, 2);
 }
 
+/* The flow's first packet but one, as if the flow was another's. */
+static const struct vqp_pkt others[] = {
+	{ .tenant = 2 }, { .src_qp = 8 }, { .dst_qp = 99 }, { .dst_port = 7 }, { .src_gid = { 1 } }, { .dst_gid = { 1 } },
+};
+
+static struct vqp_pkt of_another(u32 i)
+{
+	struct vqp_pkt pkt = others[i];
+
+	pkt.op = VQP_OP_SEND;
+	pkt.flags = WHOLE | VQP_PKT_OPEN;
+	pkt.psn = PSN(1);
+	pkt.open_psn = PSN(1);
+	return pkt;
+}
+
 static void opening_a_flow_for_somebody_else_is_refused(void **state)
 {
 	(void)state;
 	open_flow(FLOW);
-	input((struct vqp_pkt) {
-		.op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN, .psn = PSN(1), .open_psn = PSN(0), .dst_qp = 99,
-	});
-	expect_nak_at(VQP_NAK_OP, PSN(1));
+	for (u32 i = 0; i < ARRAY_SIZE(others); i++) {
+		input(of_another(i));
+		expect_nak_at(VQP_NAK_OP, PSN(1));
+	}
 	send(PSN(1), VQP_PKT_ACK_REQ, 1);
 	expect_ack(PSN(2));
 }
@@ -363,6 +381,17 @@ static void flows_of_two_nodes_are_apart(void **state)
 	send(PSN(0), VQP_PKT_ACK_REQ, 10);
 	expect_ack(PSN(1));
 	expect_nak(VQP_NAK_NO_FLOW);
+}
+
+static void flows_of_two_lives_of_a_node_are_apart(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	for (env.src_epoch = 4; env.src_epoch < 20; env.src_epoch++) {
+		send(PSN(1), VQP_PKT_ACK_REQ, 10);
+		expect_nak(VQP_NAK_NO_FLOW);
+	}
+	assert_int_equal(env.ended, 0);
 }
 
 static void answers_are_no_requests(void **state)
@@ -603,6 +632,19 @@ static void a_write_around_the_end_of_memory_is_refused(void **state)
 	write_part(PSN(1), WHOLE, ~0ULL - 10, 50);
 	expect_nak_at(VQP_NAK_ACCESS, PSN(1));
 	assert_int_equal(env.writes, 1);
+}
+
+static void a_write_of_more_than_a_message_is_a_violation(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	write_part(PSN(1), VQP_PKT_FIRST, 1000, 50);
+	env.slots[0].msg_done = VQP_WIRE_MSG_MAX - 50;
+	write_part(PSN(2), 0, 1050, 50);
+	assert_int_equal(env.writes, 3);
+	write_part(PSN(3), 0, 1100, 1);
+	expect_nak_at(VQP_NAK_OP, PSN(3));
+	assert_int_equal(env.writes, 3);
 }
 
 static void a_refused_write_takes_no_receive(void **state)
@@ -883,6 +925,31 @@ static void a_closed_flow_goes_on_where_it_was(void **state)
 	assert_int_equal(env.ended, 2);
 }
 
+static void a_closed_flow_goes_on_for_nobody_else(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	close_at(FLOW, PSN(1));
+	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
+		input(of_another(i));
+	expect_silence();
+	assert_int_equal(env.opens, 1);
+	assert_int_equal(env.ended, 0);
+}
+
+static void a_closed_flow_whose_target_moved_is_told(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	close_at(FLOW, PSN(1));
+	env.open_err = -ENOENT;
+	send(PSN(1), VQP_PKT_OPEN, 10);
+	expect_silence();	/* it is of before the pause: open_psn is */
+	input((struct vqp_pkt) { .op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN, .psn = PSN(1), .open_psn = PSN(1) });
+	expect_nak(VQP_NAK_NO_NS);
+	assert_int_equal(env.ended, 0);
+}
+
 static void a_close_that_was_overtaken_is_ignored(void **state)
 {
 	(void)state;
@@ -1000,6 +1067,71 @@ static void a_dead_namespace_is_told_and_let_go(void **state)
 	env.dead = false;
 	send_part(PSN(2), 60, 60, 150);
 	expect_nak(VQP_NAK_NO_FLOW);
+}
+
+static void closing_in_a_dead_namespace_is_silent(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.dead = true;
+	close_at(FLOW, PSN(1));
+	assert_int_equal(env.closes, 1);
+	expect_silence();
+}
+
+static bool match_all(const struct vqp_rx *rx, void *arg)
+{
+	++*(u32 *)arg;
+	assert_non_null(rx->recv);
+	return true;
+}
+
+static bool match_flow(const struct vqp_rx *rx, void *arg)
+{
+	return rx->flow == *(u32 *)arg;
+}
+
+static void a_message_whose_receive_goes_is_refused(void **state)
+{
+	u32 flow = FLOW;
+
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	vqp_rxtab_break(&env.tab, match_flow, &flow);
+	assert_int_equal(env.broken, 1);
+	send_part(PSN(2), 60, 60, 150);
+	expect_nak_at(VQP_NAK_INV_REQ, PSN(2));
+	assert_int_equal(env.closes, 0);
+}
+
+static void a_message_whose_receive_stays_goes_on(void **state)
+{
+	u32 flow = FLOW + 1;
+
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 120);
+	vqp_rxtab_break(&env.tab, match_flow, &flow);
+	assert_int_equal(env.broken, 0);
+	send_part(PSN(2), 60, 60, 120);
+	expect_ack(PSN(3));
+	assert_int_equal(env.ended, 1);
+}
+
+static void only_messages_in_progress_have_a_receive(void **state)
+{
+	u32 asked = 0;
+
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(1), 0, 10);
+	open_flow(FLOW + 1);
+	close_pkt(FLOW + 1);
+	vqp_rxtab_break(&env.tab, match_all, &asked);
+	assert_int_equal(asked, 0);
+	send(PSN(2), VQP_PKT_ACK_REQ, 10);
+	expect_ack(PSN(3));
 }
 
 static void purging_lets_go_of_a_namespace(void **state)
@@ -1123,6 +1255,7 @@ int main(void)
 		TEST(opening_twice_is_one_context),
 		TEST(opening_a_flow_for_somebody_else_is_refused),
 		TEST(flows_of_two_nodes_are_apart),
+		TEST(flows_of_two_lives_of_a_node_are_apart),
 		TEST(answers_are_no_requests),
 		TEST(a_send_is_received),
 		TEST(an_empty_send_is_received),
@@ -1142,6 +1275,7 @@ int main(void)
 		TEST(a_write_with_immediate_waits_for_a_receive),
 		TEST(a_bad_key_fails_the_flow),
 		TEST(a_write_around_the_end_of_memory_is_refused),
+		TEST(a_write_of_more_than_a_message_is_a_violation),
 		TEST(a_refused_write_takes_no_receive),
 		TEST(a_read_is_answered_packet_by_packet),
 		TEST(an_empty_read_is_answered_unchecked),
@@ -1164,6 +1298,8 @@ int main(void)
 		TEST(closing_what_is_not_open_is_ignored),
 		TEST(a_late_packet_of_a_closed_flow_is_recognized),
 		TEST(a_closed_flow_goes_on_where_it_was),
+		TEST(a_closed_flow_goes_on_for_nobody_else),
+		TEST(a_closed_flow_whose_target_moved_is_told),
 		TEST(a_close_that_was_overtaken_is_ignored),
 		TEST(closed_contexts_linger),
 		TEST(the_oldest_closed_context_is_reused_first),
@@ -1172,6 +1308,10 @@ int main(void)
 		TEST(reusing_breaks_a_dead_initiators_message_off),
 		TEST(a_closed_context_is_reused_before_an_idle_one),
 		TEST(a_dead_namespace_is_told_and_let_go),
+		TEST(closing_in_a_dead_namespace_is_silent),
+		TEST(a_message_whose_receive_goes_is_refused),
+		TEST(a_message_whose_receive_stays_goes_on),
+		TEST(only_messages_in_progress_have_a_receive),
 		TEST(purging_lets_go_of_a_namespace),
 		TEST(a_forgotten_flow_is_taken_up_where_it_says),
 		TEST(any_number_of_flows_uses_the_same_contexts),

@@ -944,6 +944,52 @@ static void giving_up_on_a_stale_target(void **state)
 	expect_done(1, &msgs[1], VQP_WC_WR_FLUSH_ERR);
 }
 
+static void a_late_refusal_of_the_target_before_is_ignored(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+	struct vqp_pkt late = { .op = VQP_OP_NAK, .nak = VQP_NAK_EPOCH, .flow = FLOW };
+
+	(void)state;
+	post(&msg);
+	late.turn = env.sent[0].pkt.turn;
+	nak(VQP_NAK_EPOCH, PSN(0));
+	vqp_tx_retarget(&env.tx, env.now);
+	env.seen = env.nsent;
+	vqp_tx_input(&env.tx, &late, env.now);
+	assert_int_equal(env.nstale, 1);
+	ack(PSN(1));
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
+static void an_idle_flow_opens_at_its_new_target(void **state)
+{
+	struct vqp_msg first = message(VQP_OP_SEND, 1), second = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	post(&first);
+	ack(PSN(1));
+	env.seen = env.nsent;
+	vqp_tx_retarget(&env.tx, env.now);
+	expect_silence();
+	post(&second);
+	assert_true(env.sent[env.seen].pkt.flags & VQP_PKT_OPEN);
+	assert_int_equal(env.sent[env.seen].pkt.open_psn, PSN(1));
+	expect_psn(PSN(1));
+}
+
+static void what_was_queued_goes_to_the_new_target(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	vqp_tx_queue(&env.tx, &msg);
+	vqp_tx_retarget(&env.tx, env.now);
+	expect_psn(PSN(0));
+	expect_silence();
+	ack(PSN(1));
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
 /* ---- READ ---- */
 
 static void a_read_asks_for_chunks(void **state)
@@ -1293,6 +1339,94 @@ static void a_refusal_of_what_is_finished_is_ignored(void **state)
 	assert_int_equal(env.ndone, 1);
 }
 
+static void answers_that_make_no_sense_are_ignored(void **state)
+{
+	const u8 codes[] = { VQP_NAK_SEQ, VQP_NAK_RNR, VQP_NAK_ACCESS, VQP_NAK_INV_REQ, VQP_NAK_OP };
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	post(&msg);
+	env.seen = env.nsent;
+	for (u32 i = 0; i < ARRAY_SIZE(codes); i++) {
+		nak(codes[i], PSN(1));
+		nak(codes[i], PSN(0) - 1);
+	}
+	nak(VQP_NAK_MAX + 1, PSN(0));
+	expect_silence();
+	assert_int_equal(env.ndone, 0);
+	ack(PSN(1));
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
+static void the_first_of_two_refusals_counts(void **state)
+{
+	struct vqp_msg read = message(VQP_OP_READ, PAYLOAD), write = message(VQP_OP_WRITE, 1);
+
+	(void)state;
+	post(&read);
+	post(&write);
+	nak(VQP_NAK_ACCESS, PSN(1));
+	nak(VQP_NAK_OP, PSN(1));
+	respond(PSN(0), 0, PAYLOAD);
+	expect_done(0, &read, VQP_WC_SUCCESS);
+	expect_done(1, &write, VQP_WC_REM_ACCESS_ERR);
+}
+
+static void a_refusal_of_an_earlier_message_counts_before_bad_memory(void **state)
+{
+	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1) };
+
+	(void)state;
+	env.bad = &msgs[1];
+	post(&msgs[0]);
+	post(&msgs[1]);
+	nak(VQP_NAK_OP, PSN(0));
+	expect_done(0, &msgs[0], VQP_WC_REM_OP_ERR);
+	expect_done(1, &msgs[1], VQP_WC_WR_FLUSH_ERR);
+}
+
+static void bad_local_memory_fails_the_oldest_message_at_once(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	env.bad = &msg;
+	post(&msg);
+	expect_done(0, &msg, VQP_WC_LOC_PROT_ERR);
+	expect_silence();
+	assert_int_equal(env.narmed, 0);
+}
+
+static void what_is_before_bad_local_memory_is_sent_again_when_lost(void **state)
+{
+	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1) };
+
+	(void)state;
+	env.bad = &msgs[1];
+	post(&msgs[0]);
+	post(&msgs[1]);
+	env.seen = env.nsent;
+	wait_for_packet();
+	expect_psn(PSN(0));
+	expect_silence();
+	ack(PSN(1));
+	expect_done(0, &msgs[0], VQP_WC_SUCCESS);
+	expect_done(1, &msgs[1], VQP_WC_LOC_PROT_ERR);
+}
+
+static void a_read_that_cannot_be_asked_for_again_fails(void **state)
+{
+	struct vqp_msg read = message(VQP_OP_READ, 2 * PAYLOAD), send = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	post(&read);
+	post(&send);
+	env.bad = &read;
+	respond(PSN(0), PAYLOAD, PAYLOAD);
+	expect_done(0, &read, VQP_WC_LOC_PROT_ERR);
+	expect_done(1, &send, VQP_WC_WR_FLUSH_ERR);
+}
+
 static void bad_local_memory_fails_its_message_only_after_the_earlier(void **state)
 {
 	struct vqp_msg msgs[3] = {
@@ -1389,6 +1523,17 @@ static void a_fence_does_not_wait_for_writes(void **state)
 	assert_int_equal(env.ndone, 2);
 }
 
+static void a_fenced_read_does_not_wait_for_itself(void **state)
+{
+	struct vqp_msg read = message(VQP_OP_READ, 2 * CHUNK);
+
+	(void)state;
+	read.fence = true;
+	post(&read);
+	expect_psn(PSN(0));
+	expect_psn(PSN(1));
+}
+
 /* ---- Closing ---- */
 
 static void closing_tells_the_target(void **state)
@@ -1428,6 +1573,25 @@ static void an_idle_flow_lets_its_context_go(void **state)
 	env.seen = env.nsent;
 	ack(PSN(2));
 	assert_int_equal(env.ndone, 2);
+}
+
+static void a_context_is_let_go_later_when_there_is_no_room(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	env.cfg.close_us = 1000;
+	post(&msg);
+	ack(PSN(1));
+	env.seen = env.nsent;
+	env.room = 0;
+	for (u32 i = 0; i < 5; i++)
+		timeout();
+	expect_silence();
+	env.room = 1;
+	wait_for_packet();
+	assert_int_equal(next_sent()->pkt.op, VQP_OP_CLOSE);
+	expect_silence();
 }
 
 static void closing_a_flow_nobody_knows_is_silent(void **state)
@@ -1503,6 +1667,9 @@ int main(void)
 		TEST(a_stale_target_stops_the_flow),
 		TEST(a_new_target_gets_all_that_is_unacknowledged),
 		TEST(giving_up_on_a_stale_target),
+		TEST(a_late_refusal_of_the_target_before_is_ignored),
+		TEST(an_idle_flow_opens_at_its_new_target),
+		TEST(what_was_queued_goes_to_the_new_target),
 		TEST(a_read_asks_for_chunks),
 		TEST(a_read_completes_with_its_last_byte),
 		TEST(an_empty_read_completes_with_its_answer),
@@ -1524,14 +1691,22 @@ int main(void)
 		TEST(nothing_more_is_sent_after_a_refusal),
 		TEST(a_read_asked_for_again_can_be_refused),
 		TEST(a_refusal_of_what_is_finished_is_ignored),
+		TEST(answers_that_make_no_sense_are_ignored),
+		TEST(the_first_of_two_refusals_counts),
+		TEST(a_refusal_of_an_earlier_message_counts_before_bad_memory),
+		TEST(bad_local_memory_fails_the_oldest_message_at_once),
+		TEST(what_is_before_bad_local_memory_is_sent_again_when_lost),
 		TEST(bad_local_memory_fails_its_message_only_after_the_earlier),
 		TEST(a_read_into_bad_memory_fails),
+		TEST(a_read_that_cannot_be_asked_for_again_fails),
 		TEST(a_dead_flow_flushes_what_is_posted),
 		TEST(a_dead_flow_is_deaf),
 		TEST(a_fence_waits_for_earlier_reads),
 		TEST(a_fence_does_not_wait_for_writes),
+		TEST(a_fenced_read_does_not_wait_for_itself),
 		TEST(closing_tells_the_target),
 		TEST(an_idle_flow_lets_its_context_go),
+		TEST(a_context_is_let_go_later_when_there_is_no_room),
 		TEST(closing_a_flow_nobody_knows_is_silent),
 		TEST(closing_flushes_what_is_left),
 	};
