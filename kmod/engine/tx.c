@@ -145,7 +145,7 @@ static u64 vqp_tx_deadline(const struct vqp_tx *tx)
 	u64 at;
 	u32 i;
 
-	if (tx->dead || tx->stopped)
+	if (tx->dead)
 		return 0;
 	if (tx->pause_us)
 		return tx->pause_us;
