@@ -7,7 +7,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-	export PLUGIN=$BATS_TEST_DIRNAME/../build/bin/cni/vqp
+	export PLUGIN=${O:-$BATS_TEST_DIRNAME/../build}/bin/cni/vqp
 	export SOCKET=$BATS_FILE_TMPDIR/vqpd.sock
 	"$BATS_TEST_DIRNAME/fake-vqpd" "$SOCKET" 3>&- &
 	echo $! >"$BATS_FILE_TMPDIR/pid"

@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 setup() {
-	BIN=$BATS_TEST_DIRNAME/../build/fn
+	BIN=${O:-$BATS_TEST_DIRNAME/../build}/fn
 	IOFS=$BATS_TEST_TMPDIR
 	SOCKET=$IOFS/lsnr.sock
 }
