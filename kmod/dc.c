@@ -237,6 +237,9 @@ int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 		ret = xa_alloc_cyclic(&dc_flows, &vqp->flow, vqp, xa_limit_31b,
 				      &dc_next_flow, GFP_KERNEL_ACCOUNT);
 		ret = min(ret, 0);
+		/* Without memory a number is written all the same; it is, or will be, another VQP's. */
+		if (ret)
+			vqp->flow = 0;
 	}
 	if (!ret) {
 		spin_lock_bh(&vqp->lock);
