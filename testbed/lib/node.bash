@@ -5,6 +5,7 @@
 # state/image                     the directory of the image in the cache
 # state/node-I.pid, node-I.port   the process, and the loopback port of its sshd
 # state/node-I.console            everything the kernel said on its console
+# state/node-I.monitor            the socket of QEMU's monitor
 # state/node-I.ssh                the control socket of the shared ssh connection
 
 # accelerator RELEASE INITRAMFS: "kvm" where a real kernel reaches user space under it, else "tcg"
@@ -74,6 +75,7 @@ node_start()
 		-machine q35 -smp "$cpus" -m 2G
 		-kernel "$image/vmlinux-$release" -initrd initramfs -append "$append"
 		-chardev "file,id=console,path=node-$node.console" -serial chardev:console
+		-chardev "socket,id=monitor,path=node-$node.monitor,server=on,wait=off" -mon chardev=monitor
 		-drive "file=$image/root.img,format=raw,if=none,id=root,snapshot=on,cache=unsafe"
 		-device virtio-blk-pci,drive=root
 		-device virtio-rng-pci
