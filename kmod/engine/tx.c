@@ -230,13 +230,14 @@ static void vqp_tx_next_turn(struct vqp_tx *tx)
 		tx->back_turn++;
 }
 
-/* Another message's READ is under way. Those sent so far are all earlier ones. */
+/* An earlier message's READ is under way. After going back there may be later ones, too. */
 static bool vqp_tx_reading_before(const struct vqp_tx *tx, const struct vqp_msg *msg)
 {
 	u32 i;
 
 	for (i = 0; i < VQP_READ_CHUNKS; i++)
-		if (tx->reads[i].msg && tx->reads[i].msg != msg)
+		if (tx->reads[i].msg && tx->reads[i].msg != msg &&
+		    vqp_psn_before(tx->reads[i].psn, tx->psn_send))
 			return true;
 	return false;
 }

@@ -1523,6 +1523,25 @@ static void a_fence_does_not_wait_for_writes(void **state)
 	assert_int_equal(env.ndone, 2);
 }
 
+/* After going back, a READ that was sent before comes after it. */
+static void a_fence_does_not_wait_for_later_reads(void **state)
+{
+	struct vqp_msg send = message(VQP_OP_SEND, 10), read = message(VQP_OP_READ, 10);
+
+	(void)state;
+	send.fence = true;
+	post(&send);
+	post(&read);
+	env.seen = env.nsent;
+	nak(VQP_NAK_RNR, PSN(0));
+	wait_for_packet();
+	expect_psn(PSN(0));
+	ack(PSN(1));
+	expect_done(0, &send, VQP_WC_SUCCESS);
+	respond(PSN(1), 0, 10);
+	expect_done(1, &read, VQP_WC_SUCCESS);
+}
+
 static void a_fenced_read_does_not_wait_for_itself(void **state)
 {
 	struct vqp_msg read = message(VQP_OP_READ, 2 * CHUNK);
@@ -1703,6 +1722,7 @@ int main(void)
 		TEST(a_dead_flow_is_deaf),
 		TEST(a_fence_waits_for_earlier_reads),
 		TEST(a_fence_does_not_wait_for_writes),
+		TEST(a_fence_does_not_wait_for_later_reads),
 		TEST(a_fenced_read_does_not_wait_for_itself),
 		TEST(closing_tells_the_target),
 		TEST(an_idle_flow_lets_its_context_go),
