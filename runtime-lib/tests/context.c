@@ -33,6 +33,19 @@ static void open_says_that_there_is_no_namespace(void **state)
 	close(fd);
 }
 
+static void open_without_memory_closes_the_device(void **state)
+{
+	int fd = dup(((struct ibv_context *)*state)->cmd_fd), next;
+
+	fake.fail_alloc = 1;
+	assert_null(vqp_open());
+	assert_int_equal(errno, ENOMEM);
+	next = dup(fd);
+	assert_int_equal(next, fd + 1);
+	close(next);
+	close(fd);
+}
+
 static void open_refuses_another_abi(void **state)
 {
 	(void)state;
@@ -87,6 +100,16 @@ static void reg_mr_passes_the_errno_on(void **state)
 	fake_fail(VQP_IOC_REG_MR, ENOSPC);
 	assert_null(vqp_reg_mr(vqp_pd(*state), memory, 1, 0));
 	assert_int_equal(errno, ENOSPC);
+}
+
+static void reg_mr_without_memory_registers_nothing(void **state)
+{
+	char memory[1];
+
+	fake.fail_alloc = 1;
+	assert_null(vqp_reg_mr(vqp_pd(*state), memory, 1, 0));
+	assert_int_equal(errno, ENOMEM);
+	assert_int_equal(fake.calls[FAKE_NR(VQP_IOC_REG_MR)], 0);
 }
 
 static void dereg_mr_that_fails_keeps_the_region(void **state)
@@ -158,11 +181,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(open_takes_two_system_calls, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(open_says_that_there_is_no_device, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(open_says_that_there_is_no_namespace, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(open_without_memory_closes_the_device, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(open_refuses_another_abi, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(gid_is_the_namespaces, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(close_frees_what_was_made, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(reg_mr_hands_on_range_and_rights, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(reg_mr_passes_the_errno_on, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(reg_mr_without_memory_registers_nothing, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(dereg_mr_that_fails_keeps_the_region, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(alloc_rounds_to_pages, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(alloc_refuses_more_than_an_arena, fake_setup, fake_teardown),

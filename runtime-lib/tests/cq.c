@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Completion queues: the ring is polled without a system call. */
+#include <unistd.h>
 #include "fake.h"
 
 static void complete_many(uint64_t first, int count)
@@ -151,12 +152,52 @@ static void create_passes_the_errno_on(void **state)
 	assert_int_equal(errno, EMFILE);
 }
 
+static void create_without_memory_creates_nothing(void **state)
+{
+	fake.fail_alloc = 1;
+	assert_null(vqp_create_cq(*state, 4, NULL));
+	assert_int_equal(errno, ENOMEM);
+	assert_int_equal(fake.calls[FAKE_NR(VQP_IOC_CREATE_CQ)], 0);
+}
+
+static void a_ring_that_cannot_be_mapped_is_given_back(void **state)
+{
+	int before = dup(0), after;
+
+	close(before);
+	fake.unmappable = 1;
+	assert_null(vqp_create_cq(*state, 4, NULL));
+	assert_int_equal(errno, EINVAL);
+	after = dup(0);
+	assert_int_equal(before, after);
+	close(after);
+}
+
 static void wait_returns_at_once_when_something_is_there(void **state)
 {
 	struct ibv_cq *cq = vqp_create_cq(*state, 4, NULL);
 
 	complete_many(0, 1);
 	assert_int_equal(vqp_cq_wait(cq, -1), 1);
+}
+
+static void wait_says_when_nothing_came(void **state)
+{
+	struct ibv_cq *cq = vqp_create_cq(*state, 4, NULL);
+	struct vqp_cq *own = vqp_container(cq, struct vqp_cq, verbs);
+	int ring_fd = own->fd, fds[2];
+
+	/* as the kernel's: silent, readable, hung up because it overflowed */
+	assert_int_equal(pipe(fds), 0);
+	own->fd = fds[0];
+	assert_int_equal(vqp_cq_wait(cq, 0), 0);
+	assert_int_equal(write(fds[1], "", 1), 1);
+	assert_int_equal(vqp_cq_wait(cq, -1), 1);
+	assert_int_equal(read(fds[0], &(char){ 0 }, 1), 1);
+	close(fds[1]);
+	assert_int_equal(vqp_cq_wait(cq, -1), -EOVERFLOW);
+	close(fds[0]);
+	own->fd = ring_fd;
 }
 
 static void notify_is_a_success_without_effect(void **state)
@@ -192,8 +233,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_ring_that_lies_is_not_read_beyond_its_end, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(create_refuses_no_entries, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(create_passes_the_errno_on, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(create_without_memory_creates_nothing, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_that_cannot_be_mapped_is_given_back, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(wait_returns_at_once_when_something_is_there,
 						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(wait_says_when_nothing_came, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(notify_is_a_success_without_effect, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(destroy_is_refused_while_in_use, fake_setup, fake_teardown),
 	};

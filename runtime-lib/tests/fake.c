@@ -10,6 +10,28 @@ struct fake fake;
 int __real_open(const char *path, int flags, mode_t mode);
 int __wrap_open(const char *path, int flags, mode_t mode);
 int __wrap_ioctl(int fd, unsigned long request, ...);
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+
+static int fake_out_of_memory(void)
+{
+	if (!fake.fail_alloc || --fake.fail_alloc)
+		return 0;
+	errno = ENOMEM;
+	return 1;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+	return fake_out_of_memory() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	return fake_out_of_memory() ? NULL : __real_calloc(count, bytes);
+}
 
 int __wrap_open(const char *path, int flags, mode_t mode)
 {
@@ -39,7 +61,7 @@ static void fake_create_cq(struct vqp_create_cq *create)
 		munmap(fake.ring, fake.ring_bytes);
 	fake.ring_bytes = VQP_CQ_CQE_OFFSET + entries * sizeof(struct vqp_cqe);
 	create->cqe = entries;
-	create->ring_bytes = fake.ring_bytes;
+	create->ring_bytes = fake.unmappable ? 0 : fake.ring_bytes;
 	create->fd = memfd_create("vqp-cq", MFD_CLOEXEC);
 	assert_int_equal(ftruncate(create->fd, (off_t)fake.ring_bytes), 0);
 	fake.ring = mmap(NULL, fake.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, create->fd, 0);

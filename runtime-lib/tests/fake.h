@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stand-in for the kernel: open() and ioctl() of the library under test end
- * here (ld --wrap). It grants what is asked, writes down what it was asked,
- * and fails on demand.
+ * A stand-in for the kernel: open(), ioctl() and allocations of the library
+ * under test end here (ld --wrap). It grants what is asked, writes down what it
+ * was asked, and fails on demand.
  */
 #ifndef FAKE_H
 #define FAKE_H
@@ -23,7 +23,9 @@ struct fake {
 	unsigned int fail_nr;		/* this ioctl fails ... */
 	int fail_errno;			/* ... with this, unless 0 */
 	uint32_t fail_posted;		/* ... after so many requests */
+	unsigned int fail_alloc;	/* the allocation that fails, counted from 1; 0: none */
 	uint32_t abi_version;
+	int unmappable;			/* rings cannot be mapped */
 
 	struct vqp_reg_mr reg_mr;	/* arguments of the latest call */
 	struct vqp_create_qp create_qp;

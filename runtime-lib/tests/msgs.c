@@ -78,6 +78,21 @@ static void create_refuses_the_cq_of_another_context(void **state)
 	assert_int_equal(vqp_close(other), 0);
 }
 
+static void create_that_fails_leaves_nothing(void **state)
+{
+	struct ibv_cq *cq = vqp_create_cq(*state, 8, NULL);
+	struct ibv_qp_init_attr attr = { .send_cq = cq, .recv_cq = cq, .qp_type = VQP_QPT_VQP };
+
+	fake_fail(VQP_IOC_CREATE_QP, EMFILE);
+	assert_null(vqp_create_qp(vqp_pd(*state), &attr));
+	assert_int_equal(errno, EMFILE);
+	fake.fail_alloc = 1;
+	assert_null(vqp_create_qp(vqp_pd(*state), &attr));
+	assert_int_equal(errno, ENOMEM);
+	assert_int_equal(fake.calls[FAKE_NR(VQP_IOC_CREATE_QP)], 1);
+	assert_int_equal(vqp_destroy_cq(cq), 0);	/* nobody uses it */
+}
+
 static void bind_returns_the_port(void **state)
 {
 	struct ibv_qp *qp = setup_qp(state);
@@ -246,6 +261,24 @@ static void a_message_waits_for_memory(void **state)
 	assert_non_null(pop(qp));
 }
 
+static void a_message_waits_for_the_librarys_own_memory(void **state)
+{
+	struct ibv_qp *qp = setup_qp(state), *reply;
+	unsigned int nr = 0;
+	struct ibv_wc wc;
+	int ret;
+
+	message(qp, "10.0.0.1", 1);
+	do {
+		fake.fail_alloc = ++nr;
+		ret = vqp_pop_msgs(qp, 1, &reply, &wc);
+	} while (ret == -ENOMEM);
+	assert_int_equal(ret, 1);
+	assert_int_equal(nr, 3);	/* the table and the reply each failed once */
+	assert_int_equal(fake.calls[FAKE_NR(VQP_IOC_ACCEPT)], 1);
+	assert_non_null(reply);
+}
+
 static void a_destroyed_reply_is_made_anew(void **state)
 {
 	struct ibv_qp *qp = setup_qp(state);
@@ -284,6 +317,20 @@ static void destroy_that_fails_keeps_the_vqp(void **state)
 	assert_int_equal(vqp_destroy_qp(qp), 0);
 }
 
+static void destroy_that_fails_for_a_reply_keeps_both(void **state)
+{
+	struct ibv_qp *qp = setup_qp(state), *reply;
+
+	message(qp, "10.0.0.1", 1);
+	reply = pop(qp);
+	fake_fail(VQP_IOC_DESTROY_QP, EIO);
+	assert_int_equal(vqp_destroy_qp(qp), -EIO);
+	fake_fail(VQP_IOC_DESTROY_QP, 0);
+	message(qp, "10.0.0.1", 1);
+	assert_ptr_equal(pop(qp), reply);
+	assert_int_equal(vqp_destroy_qp(qp), 0);
+}
+
 static void the_papers_names_work(void **state)
 {
 	struct ibv_qp *qp = setup_qp(state), *reply;
@@ -307,6 +354,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(create_hands_the_attributes_on, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(create_refuses_what_a_vqp_is_not, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(create_refuses_the_cq_of_another_context, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(create_that_fails_leaves_nothing, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bind_returns_the_port, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(connect_is_one_system_call, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(connect_passes_the_errno_on, fake_setup, fake_teardown),
@@ -320,9 +368,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_failed_receive_has_no_reply, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(a_sender_that_is_gone_has_no_reply, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(a_message_waits_for_memory, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(a_message_waits_for_the_librarys_own_memory, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(a_destroyed_reply_is_made_anew, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(posting_on_a_reply_names_the_reply, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(destroy_that_fails_keeps_the_vqp, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(destroy_that_fails_for_a_reply_keeps_both, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(the_papers_names_work, fake_setup, fake_teardown),
 	};
 

@@ -269,6 +269,27 @@ static void the_bad_receive_is_named(void **state)
 	assert_ptr_equal(bad, &wrs[2]);
 }
 
+static void a_long_list_without_memory_is_not_begun(void **state)
+{
+	static struct ibv_send_wr wrs[MANY];
+	static struct ibv_recv_wr recvs[MANY * 3];
+	struct ibv_qp *qp = setup_qp(state);
+	struct ibv_sge sge = { 0x1000, 8, 1 };
+	struct ibv_send_wr *bad = NULL;
+	struct ibv_recv_wr *rbad = NULL;
+	int i;
+
+	for (i = 0; i + 1 < MANY * 3; i++)
+		recvs[i].next = &recvs[i + 1];
+	fake.fail_alloc = 1;
+	assert_int_equal(ibv_post_send(qp, chain(wrs, MANY, &sge), &bad), ENOMEM);
+	assert_ptr_equal(bad, wrs);
+	fake.fail_alloc = 1;
+	assert_int_equal(ibv_post_recv(qp, recvs, &rbad), ENOMEM);
+	assert_ptr_equal(rbad, recvs);
+	assert_int_equal(fake.posted, 0);
+}
+
 static void an_empty_list_is_nothing(void **state)
 {
 	struct ibv_qp *qp = setup_qp(state);
@@ -300,6 +321,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(more_receives_than_a_call_takes_are_several_calls,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(the_bad_receive_is_named, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(a_long_list_without_memory_is_not_begun, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(an_empty_list_is_nothing, fake_setup, fake_teardown),
 	};
 
