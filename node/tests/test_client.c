@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -160,6 +161,35 @@ static void long_answers_are_taken_whole(void **state)
 	json_decref(reply);
 }
 
+static void an_endless_answer_is_refused(void **state)
+{
+	char *says = malloc(VQPD_REPLY_MAX + 2);
+
+	memset(says, 'x', VQPD_REPLY_MAX + 1);
+	says[VQPD_REPLY_MAX + 1] = '\0';
+	signal(SIGPIPE, SIG_IGN);
+	assert_failure(*state, says, EPROTO, "longer than");
+	free(says);
+}
+
+static void who_is_no_vqpd_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	json_t *request = json_object(), *reply;
+	char *error;
+
+	close(f->fd);
+	unlink(f->path);
+	strcpy(addr.sun_path, f->path);
+	f->fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	assert_int_equal(bind(f->fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(vqpd_call(f->path, request, &reply, &error), -EPROTOTYPE);
+	assert_non_null(strstr(error, f->path));
+	free(error);
+	json_decref(request);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +201,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nobody_there_says_how_to_start_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_long_a_path_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_answers_are_taken_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_endless_answer_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_is_no_vqpd_is_told, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,9 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -182,6 +185,76 @@ static void a_call_times_out(void **state)
 	json_decref(request);
 }
 
+static void a_call_is_answered(void **state)
+{
+	struct pair *pair = *state;
+	json_t *request = json_pack("{s:i}", "n", 1), *reply;
+	char heard[16] = "";
+
+	say(pair, "{\"n\":2}\n");
+	assert_int_equal(vqp_line_call(&pair->line, request, &reply, 5000), 0);
+	assert_int_equal(json_integer_value(json_object_get(reply, "n")), 2);
+	assert_int_equal(read(pair->peer, heard, sizeof(heard) - 1), 8);
+	assert_string_equal(heard, "{\"n\":1}\n");
+	json_decref(request);
+	json_decref(reply);
+}
+
+static void a_call_to_who_says_nonsense_fails(void **state)
+{
+	struct pair *pair = *state;
+	json_t *request = json_object(), *reply;
+
+	say(pair, "nonsense\n");
+	assert_int_equal(vqp_line_call(&pair->line, request, &reply, 5000), -EBADMSG);
+	json_decref(request);
+}
+
+static void a_call_to_who_hangs_up_fails(void **state)
+{
+	struct pair *pair = *state;
+	json_t *request = json_object(), *reply;
+
+	shutdown(pair->peer, SHUT_WR);
+	assert_int_equal(vqp_line_call(&pair->line, request, &reply, 5000), -ECONNRESET);
+	json_decref(request);
+}
+
+/* Hears a line, as slowly as it comes, and answers it with its length. */
+static void *hear(void *data)
+{
+	const struct pair *pair = data;
+	char text[4096], answer[32];
+	size_t bytes = 0;
+	ssize_t n;
+
+	do {
+		poll(&(struct pollfd){ .fd = pair->peer, .events = POLLIN }, 1, -1);
+		n = read(pair->peer, text, sizeof(text));
+		bytes += n > 0 ? n : 0;
+	} while (n < 1 || text[n - 1] != '\n');
+	snprintf(answer, sizeof(answer), "{\"n\":%zu}\n", bytes);
+	say(pair, answer);
+	return NULL;
+}
+
+static void a_long_request_is_sent_as_it_is_heard(void **state)
+{
+	static char text[4 << 20];
+	struct pair *pair = *state;
+	json_t *request, *reply;
+	pthread_t thread;
+
+	memset(text, 'x', sizeof(text) - 1);
+	request = json_pack("{s:s}", "x", text);
+	assert_int_equal(pthread_create(&thread, NULL, hear, pair), 0);
+	assert_int_equal(vqp_line_call(&pair->line, request, &reply, 60000), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(json_integer_value(json_object_get(reply, "n")), sizeof(text) - 1 + strlen("{\"x\":\"\"}\n"));
+	json_decref(request);
+	json_decref(reply);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +266,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_line_of_the_greatest_length_is_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(much_is_sent_piece_by_piece, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_times_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_is_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_to_who_says_nonsense_fails, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_to_who_hangs_up_fails, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_long_request_is_sent_as_it_is_heard, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,10 +3,12 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -233,6 +235,51 @@ static void who_waits_for_an_answer_may_leave(void **state)
 	assert_int_equal(f->server.count, 0);
 }
 
+static void who_does_not_read_may_leave(void **state)
+{
+	struct fixture *f = *state;
+	int deaf = join(f), other = join(f);
+	char line[1000];
+
+	memset(line, 'x', sizeof(line));
+	memcpy(line, "{\"x\":\"", 6);
+	memcpy(line + sizeof(line) - 3, "\"}\n", 3);
+	while (write(deaf, line, sizeof(line)) == sizeof(line))
+		turn(f);
+	close(deaf);
+	turn(f);
+	assert_int_equal(f->server.count, 1);
+	say(f, other, "{\"n\":2}\n");
+	assert_heard(other, "{\"n\":2}\n");
+	close(other);
+}
+
+static void who_comes_when_no_more_can_be_taken_waits(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit limit, low;
+	int first = join(f), late;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	low = limit;
+	late = dup(0);
+	close(late);
+	low.rlim_cur = late + 1;	/* for the late one's own end, and nothing else */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	late = join(f);
+	assert_int_equal(f->server.count, 1);
+	assert_true(f->server.full);
+	assert_int_equal(write(late, "{\"n\":2}\n", 8), 8);
+	assert_silence(late);
+	say(f, first, "{\"n\":1}\n");
+	assert_heard(first, "{\"n\":1}\n");
+	close(first);
+	turn(f);
+	assert_heard(late, "{\"n\":2}\n");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	close(late);
+}
+
 static void nonsense_is_refused_and_forgiven(void **state)
 {
 	struct fixture *f = *state;
@@ -289,6 +336,40 @@ static void a_dead_servers_socket_is_replaced(void **state)
 	close(fd);
 }
 
+static void paths_that_cannot_be_had_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_server second = { 0 };
+	char path[200];
+
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(vqp_server_listen_unix(&second, &f->loop, path), -ENAMETOOLONG);
+	snprintf(path, sizeof(path), "%s/none/none/sock", f->directory);
+	assert_int_equal(vqp_server_listen_unix(&second, &f->loop, path), -ENOENT);
+	snprintf(path, sizeof(path), "%s/below", f->path);
+	assert_int_equal(vqp_server_listen_unix(&second, &f->loop, path), -ENOTDIR);
+	assert_int_equal(vqp_server_listen_unix(&second, &f->loop, f->directory), -EISDIR);
+}
+
+static void tcp_addresses_that_cannot_be_had_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_server first = { .owner = f, .request = serve }, second = { 0 };
+	struct sockaddr_in addr;
+	socklen_t bytes = sizeof(addr);
+	char text[32];
+
+	assert_int_equal(vqp_server_listen_tcp(&first, &f->loop, "127.0.0.1:0", "0"), 0);
+	assert_int_equal(getsockname(first.watch.fd, (struct sockaddr *)&addr, &bytes), 0);
+	snprintf(text, sizeof(text), "127.0.0.1:%u", ntohs(addr.sin_port));
+	assert_int_equal(vqp_server_listen_tcp(&second, &f->loop, text, "0"), -EADDRINUSE);
+	assert_int_equal(vqp_server_listen_tcp(&second, &f->loop, "192.0.2.1", "0"), -EADDRNOTAVAIL);
+	assert_int_equal(vqp_server_listen_tcp(&second, &f->loop, "127.0.0.1:http", "0"), -EINVAL);
+	assert_int_equal(vqp_server_listen_tcp(&second, &f->loop, "1:2:3", "0"), -EINVAL);
+	vqp_server_exit(&first);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,11 +380,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_answer_may_come_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_client_that_has_said_all_still_gets_its_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_waits_for_an_answer_may_leave, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_does_not_read_may_leave, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_comes_when_no_more_can_be_taken_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_refused_and_forgiven, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_long_a_request_is_refused_and_forgiven, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_socket_is_its_owners, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_live_servers_socket_is_not_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_dead_servers_socket_is_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(paths_that_cannot_be_had_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(tcp_addresses_that_cannot_be_had_are_refused, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
