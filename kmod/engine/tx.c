@@ -149,7 +149,7 @@ static u64 vqp_tx_deadline(const struct vqp_tx *tx)
 		return 0;
 	if (tx->pause_us)
 		return tx->pause_us;
-	if (!vqp_tx_outstanding(tx))
+	if (!vqp_tx_outstanding(tx) && !tx->blocked)
 		return vqp_tx_closable(tx) ? tx->progress_us + tx->cfg->close_us : 0;
 	at = tx->progress_us + tx->cfg->giveup_us;
 	if (vqp_tx_waiting(tx))
@@ -422,17 +422,31 @@ static int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us)
 	return 0;
 }
 
+/* Answers move a flow on, or room does; without both only time is left to end it. */
+static void vqp_tx_note_blocked(struct vqp_tx *tx, int err, u64 now_us)
+{
+	const bool blocked = err == -EAGAIN && !vqp_tx_outstanding(tx);
+
+	if (blocked && !tx->blocked)
+		tx->progress_us = now_us;
+	tx->blocked = blocked;
+}
+
 void vqp_tx_run(struct vqp_tx *tx, u64 now_us)
 {
+	int err = 0;
+
 	if (tx->dead || tx->stopped)
 		return;
 	if (tx->pause_us && tx->pause_us <= now_us) {
 		tx->pause_us = 0;
 		tx->wait_us = now_us;
 	}
-	if (!tx->pause_us && !vqp_tx_send_again(tx, now_us))
-		while (vqp_tx_sendable(tx) && !vqp_tx_send_next(tx, now_us))
-			;
+	if (!tx->pause_us)
+		err = vqp_tx_send_again(tx, now_us);
+	while (!err && !tx->pause_us && vqp_tx_sendable(tx))
+		err = vqp_tx_send_next(tx, now_us);
+	vqp_tx_note_blocked(tx, err, now_us);
 	vqp_tx_reap(tx);
 	vqp_tx_arm(tx);
 }
@@ -701,7 +715,7 @@ void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 	tx->deadline_us = 0;
 	if (tx->dead || tx->stopped)
 		return;
-	if (!tx->pause_us && vqp_tx_outstanding(tx)) {
+	if (!tx->pause_us && (vqp_tx_outstanding(tx) || tx->blocked)) {
 		if (now_us - tx->progress_us >= tx->cfg->giveup_us) {
 			vqp_tx_abort(tx, VQP_WC_RETRY_EXC_ERR);
 			return;
@@ -736,6 +750,7 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
 		return;
 	vqp_tx_restart(tx);
 	tx->stopped = false;
+	tx->blocked = false;
 	tx->pause_us = 0;
 	tx->window = tx->cfg->window_packets;
 	tx->srtt_us = 0;

@@ -21,7 +21,7 @@
  * The window halves with a gap, is one packet after a timeout, RNR or BUSY, and
  * grows by what is acknowledged.
  * After giveup_us without progress every message fails with RETRY_EXC_ERR;
- * RNR and BUSY count as progress. What the target refuses fails once all
+ * RNR and BUSY count as progress, waiting for room at the carrier does not. What the target refuses fails once all
  * messages before it are finished.
  *
  * The caller hands in only answers from the node that is the present target.
@@ -125,6 +125,7 @@ struct vqp_tx {
 	bool touched;			/* the target may have a context */
 	u32 pauses;			/* in a row, at most VQP_TX_PAUSE_DOUBLINGS */
 	bool stopped;			/* stale target: waiting for the caller */
+	bool blocked;			/* nothing is outstanding, and the carrier has no room */
 	bool dead;			/* aborted or closed */
 	u64 packets_sent, packets_resent;
 };

@@ -356,6 +356,45 @@ static void no_room_is_tried_again(void **state)
 	expect_silence();
 }
 
+/* Nothing is outstanding, so no answer will ever come: only the deadline is left. */
+static void a_flow_that_never_gets_room_gives_up(void **state)
+{
+	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 1), message(VQP_OP_READ, 1) };
+	u64 begin;
+
+	(void)state;
+	post(&msgs[0]);
+	ack(PSN(1));
+	env.now += 10 * GIVEUP;
+	vqp_tx_timeout(&env.tx, env.now);
+	begin = env.now;
+	env.room = 0;
+	post(&msgs[1]);
+	env.now += GIVEUP / 2;
+	vqp_tx_run(&env.tx, env.now);
+	while (env.ndone < 2)
+		timeout();
+	expect_done(1, &msgs[1], VQP_WC_RETRY_EXC_ERR);
+	assert_int_equal(env.now - begin, GIVEUP);
+}
+
+static void a_flow_that_gets_room_late_goes_on(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	env.room = 0;
+	post(&msg);
+	env.now += GIVEUP - 1;
+	env.room = 1;
+	vqp_tx_run(&env.tx, env.now);
+	env.now += 2;
+	vqp_tx_timeout(&env.tx, env.now);
+	assert_int_equal(env.ndone, 0);
+	ack(PSN(1));
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
 /* ---- Completion ---- */
 
 static void messages_complete_in_order(void **state)
@@ -1647,6 +1686,8 @@ int main(void)
 		TEST(the_last_of_a_burst_asks_for_an_ack),
 		TEST(queued_messages_ask_once),
 		TEST(no_room_is_tried_again),
+		TEST(a_flow_that_never_gets_room_gives_up),
+		TEST(a_flow_that_gets_room_late_goes_on),
 		TEST(messages_complete_in_order),
 		TEST(a_message_waits_for_its_last_packet),
 		TEST(acks_out_of_range_are_ignored),
