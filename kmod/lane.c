@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
@@ -373,6 +374,13 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, int vector)
 		return ERR_PTR(ret);
 	}
 	return lane;
+}
+
+void vqp_lane_expire(struct vqp_lane *lane)
+{
+	spin_lock_bh(&lane->rx_lock);
+	vqp_rxtab_expire(&lane->tab, ktime_to_us(ktime_get()));
+	spin_unlock_bh(&lane->rx_lock);
 }
 
 /* No packet is being sent on it any more. The CQs' polling ends before the memory goes. */

@@ -29,6 +29,7 @@ MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4
 #define PARENT_RTO_MAX_US	(500U * 1000)
 #define PARENT_GIVEUP_MAX_MS	(60U * 1000)
 #define PARENT_CLOSE_US		(200U * 1000)
+#define PARENT_EXPIRE_PERIOD	(10 * HZ)
 
 /* One per RDMA device: its events, and the attempt to use it. */
 struct parent_client {
@@ -126,6 +127,16 @@ static void parent_free(struct vqp_parent *parent)
 	kfree(parent);
 }
 
+static void parent_expire_work(struct work_struct *work)
+{
+	struct vqp_parent *parent = container_of(to_delayed_work(work), struct vqp_parent, expire);
+	u32 i;
+
+	for (i = 0; i < parent->nlanes; i++)
+		vqp_lane_expire(parent->lanes[i]);
+	queue_delayed_work(system_unbound_wq, &parent->expire, PARENT_EXPIRE_PERIOD);
+}
+
 static int parent_create_lanes(struct vqp_parent *parent)
 {
 	u32 i, n = min3(max(lanes, 1U), num_online_cpus(), (u32)VQP_WIRE_LANES_MAX);
@@ -151,6 +162,7 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 	if (!parent)
 		return ERR_PTR(-ENOMEM);
 	parent->dev = dev;
+	INIT_DEFERRABLE_WORK(&parent->expire, parent_expire_work);
 	ret = parent_choose_gid(parent);
 	if (ret)
 		goto free;
@@ -197,6 +209,7 @@ static void parent_down(void)
 	RCU_INIT_POINTER(parent_now, NULL);
 	synchronize_rcu();
 	synchronize_srcu(&parent_srcu);
+	cancel_delayed_work_sync(&parent->expire);
 	vqp_ns_set_host_gid(NULL);
 	vqp_dc_fail_all();
 	vqp_peer_quiesce();
@@ -222,6 +235,7 @@ static void parent_up(struct parent_client *client)
 	}
 	parent->recheck = &client->work;
 	rcu_assign_pointer(parent_now, parent);
+	queue_delayed_work(system_unbound_wq, &parent->expire, PARENT_EXPIRE_PERIOD);
 	vqp_ns_set_host_gid(parent->dct.node_gid);
 	pr_info("vqp: parent %s port %u, %pI6c, mtu %u, %u lanes, %llu KiB\n",
 		dev_name(&dev->dev), parent->port, parent->dct.node_gid, parent->mtu,

@@ -8,6 +8,7 @@
 #define VQP_PARENT_H
 
 #include <linux/rcupdate.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "engine/tx.h"
 
@@ -24,6 +25,7 @@ struct vqp_parent {
 	u32 nlanes;
 	struct vqp_lane *lanes[VQP_WIRE_LANES_MAX];
 	u64 pool_bytes;
+	struct delayed_work expire;
 	struct work_struct *recheck;	/* looks whether this is still a good parent */
 	bool broken;			/* a lane failed */
 };

@@ -129,6 +129,14 @@ static void vqp_rx_free(struct vqp_rxtab *tab, struct vqp_rx *rx)
 	rx->state = VQP_RX_FREE;
 }
 
+/* An open context that its initiator has left without a word. */
+static struct vqp_rx *vqp_rx_abandoned(struct vqp_rxtab *tab, u64 now_us)
+{
+	struct vqp_rx *rx = list_first_entry_or_null(&tab->live, struct vqp_rx, lru);
+
+	return rx && now_us - rx->last_us >= max_t(u64, tab->idle_us, tab->linger_us) ? rx : NULL;
+}
+
 /* A free context, if there is one or one may be reused. */
 static struct vqp_rx *vqp_rx_take(struct vqp_rxtab *tab, u64 now_us)
 {
@@ -141,13 +149,12 @@ static struct vqp_rx *vqp_rx_take(struct vqp_rxtab *tab, u64 now_us)
 		vqp_rx_free(tab, rx);
 		return rx;
 	}
-	rx = list_first_entry_or_null(&tab->live, struct vqp_rx, lru);
-	if (rx && now_us - rx->last_us >= max_t(u64, tab->idle_us, tab->linger_us)) {
+	rx = vqp_rx_abandoned(tab, now_us);
+	if (rx) {
 		vqp_rx_free(tab, rx);
 		tab->reused++;
-		return rx;
 	}
-	return NULL;
+	return rx;
 }
 
 static struct vqp_rx *vqp_rx_open(const struct vqp_rx_call *call, const u8 *node_gid)
@@ -479,6 +486,14 @@ void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 		vqp_rx_close(tab, rx, pkt);
 	else
 		vqp_rx_input(&call, rx);
+}
+
+void vqp_rxtab_expire(struct vqp_rxtab *tab, u64 now_us)
+{
+	struct vqp_rx *rx;
+
+	while ((rx = vqp_rx_abandoned(tab, now_us)))
+		vqp_rx_free(tab, rx);
 }
 
 void vqp_rxtab_purge(struct vqp_rxtab *tab, void *ns)

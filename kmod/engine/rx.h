@@ -118,6 +118,12 @@ void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
 void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 		     const struct vqp_pkt *pkt, u64 now_us);
 
+/*
+ * Let go of contexts that have heard nothing for idle_us: an initiator that
+ * lives closes its flow long before. To be called now and then.
+ */
+void vqp_rxtab_expire(struct vqp_rxtab *tab, u64 now_us);
+
 /* Let go of every context whose ns is `ns`, or of all (NULL). recv_end(false) and close() are called. */
 void vqp_rxtab_purge(struct vqp_rxtab *tab, void *ns);
 

@@ -1134,6 +1134,24 @@ static void only_messages_in_progress_have_a_receive(void **state)
 	expect_ack(PSN(3));
 }
 
+static void what_vanished_initiators_hold_is_given_back(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	env.now += IDLE / 2;
+	open_flow(FLOW + 1);
+	env.now += IDLE / 2 - 1;
+	vqp_rxtab_expire(&env.tab, env.now);
+	assert_int_equal(env.closes, 0);
+	env.now += 1;
+	vqp_rxtab_expire(&env.tab, env.now);
+	assert_int_equal(env.closes, 1);
+	assert_int_equal(env.broken, 1);
+	send(PSN(2), 0, 10);
+	expect_nak(VQP_NAK_NO_FLOW);
+}
+
 static void purging_lets_go_of_a_namespace(void **state)
 {
 	int other;
@@ -1312,6 +1330,7 @@ int main(void)
 		TEST(a_message_whose_receive_goes_is_refused),
 		TEST(a_message_whose_receive_stays_goes_on),
 		TEST(only_messages_in_progress_have_a_receive),
+		TEST(what_vanished_initiators_hold_is_given_back),
 		TEST(purging_lets_go_of_a_namespace),
 		TEST(a_forgotten_flow_is_taken_up_where_it_says),
 		TEST(any_number_of_flows_uses_the_same_contexts),
