@@ -223,16 +223,14 @@ static int context_release(struct inode *inode, struct file *file)
 {
 	struct vqp_context *ctx = file->private_data;
 	struct vqp_ns *ns = ctx->ns;
-	struct vqp *vqp, *next_vqp;
 	struct vqp_mr *mr, *next_mr;
 
 	if (ns) {
 		mutex_lock(&ns->lock);
 		list_del(&ctx->ns_link);
 		mutex_unlock(&ns->lock);
+		vqp_destroy_all(ctx);
 		mutex_lock(&ctx->lock);
-		list_for_each_entry_safe(vqp, next_vqp, &ctx->vqps, ctx_link)
-			vqp_destroy_locked(vqp);
 		list_for_each_entry_safe(mr, next_mr, &ctx->mrs, ctx_link)
 			vqp_mr_destroy(mr);
 		mutex_unlock(&ctx->lock);

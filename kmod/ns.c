@@ -124,17 +124,15 @@ struct vqp_ns *vqp_ns_of_net(struct net *net)
 }
 
 /*
- * Out of the table, so that no new flow finds it; then its contexts fall
- * silent, and last the responder contexts that still name it are let go.
- * Drops the reference of vqp_net. Takes a namespace that is not dead yet.
+ * A namespace that ns_take() took: its contexts fall silent, then the responder
+ * contexts that still name it are let go. Drops the reference of vqp_net. A
+ * context may be resolving a node's address meanwhile, which takes seconds:
+ * no lock of everybody's is held.
  */
 static void ns_kill(struct vqp_ns *ns)
 {
 	struct vqp_context *ctx;
 
-	lockdep_assert_held(&ns_mutex);
-	hash_del_rcu(&ns->node);
-	WRITE_ONCE(ns->dead, true);
 	mutex_lock(&ns->lock);
 	list_for_each_entry(ctx, &ns->contexts, ns_link)
 		vqp_context_kill(ctx);
@@ -181,39 +179,46 @@ unlock:
 	return ret;
 }
 
-static int ns_del_locked(struct vqp_net *vnet)
+/* Out of the table, so that nothing new finds it; the caller does ns_kill(). NULL: there is none. */
+static struct vqp_ns *ns_take(struct vqp_net *vnet)
 {
 	struct vqp_ns *ns = vnet->ns;
 
+	lockdep_assert_held(&ns_mutex);
 	if (!ns)
-		return -ENOENT;
+		return NULL;
 	vnet->ns = NULL;
 	ns_generation++;
-	ns_kill(ns);
-	return 0;
+	hash_del_rcu(&ns->node);
+	WRITE_ONCE(ns->dead, true);
+	return ns;
 }
 
 int vqp_ns_del_net(struct net *net)
 {
-	int ret;
+	struct vqp_ns *ns;
 
 	mutex_lock(&ns_mutex);
-	ret = ns_del_locked(net_generic(net, vqp_net_id));
+	ns = ns_take(net_generic(net, vqp_net_id));
 	mutex_unlock(&ns_mutex);
-	return ret;
+	if (!ns)
+		return -ENOENT;
+	ns_kill(ns);
+	return 0;
 }
 
 int vqp_ns_del(u32 tenant, const u8 *gid)
 {
 	struct vqp_ns *ns;
-	int ret = -ENOENT;
 
 	mutex_lock(&ns_mutex);
 	ns = ns_lookup(tenant, gid);
-	if (ns && ns != ns_host)
-		ret = ns_del_locked(ns->vnet);
+	ns = ns && ns != ns_host ? ns_take(ns->vnet) : NULL;
 	mutex_unlock(&ns_mutex);
-	return ret;
+	if (!ns)
+		return -ENOENT;
+	ns_kill(ns);
+	return 0;
 }
 
 void vqp_ns_set_host_gid(const u8 *gid)

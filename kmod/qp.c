@@ -297,6 +297,7 @@ put_send_cq:
 }
 
 /*
+ * Off its context's list: nobody binds or connects it any more.
  * 1. Nobody new finds it. 2. It falls silent: no CQE, no packet after the
  * CLOSE that lets the target's context go. 3. Loop runner, timer, slot wait and
  * work end; answers that still find its flow find it dead. 4. What the queues
@@ -332,28 +333,33 @@ static void vqp_teardown(struct vqp *vqp)
 	vqp_put(vqp);
 }
 
-void vqp_destroy_locked(struct vqp *vqp)
+void vqp_destroy_all(struct vqp_context *ctx)
 {
-	lockdep_assert_held(&vqp->ctx->lock);
-	list_del_init(&vqp->ctx_link);
-	vqp_teardown(vqp);
+	struct vqp *vqp;
+
+	while ((vqp = list_first_entry_or_null(&ctx->vqps, struct vqp, ctx_link))) {
+		list_del_init(&vqp->ctx_link);
+		vqp_teardown(vqp);
+	}
 }
 
 int vqp_destroy(struct vqp *vqp, struct vqp_destroy_qp *arg)
 {
 	struct vqp_context *ctx = vqp->ctx;
-	int ret = -ENOENT;
+	bool mine;
 
 	if (arg->reserved)
 		return -EINVAL;
 	mutex_lock(&ctx->lock);
 	/* Two threads may have found it; one destroys it. */
-	if (!list_empty(&vqp->ctx_link)) {
-		vqp_destroy_locked(vqp);
-		ret = 0;
-	}
+	mine = !list_empty(&vqp->ctx_link);
+	list_del_init(&vqp->ctx_link);
 	mutex_unlock(&ctx->lock);
-	return ret;
+	if (!mine)
+		return -ENOENT;
+	/* May wait for a lookup that is under way: not with the lock. */
+	vqp_teardown(vqp);
+	return 0;
 }
 
 struct vqp *vqp_create_kernel(struct vqp_ns *ns, const u8 *gid, const struct vqp_dct *dct)
@@ -423,6 +429,10 @@ static int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
 	if (ret)
 		return ret;
 	mutex_lock(&vqp->ctx->lock);
+	if (list_empty(&vqp->ctx_link)) {
+		ret = -ENOENT;
+		goto unlock;
+	}
 	if (vqp->state != VQP_QP_INIT) {
 		ret = vqp->state == VQP_QP_CONNECTED ? -EISCONN : -EINVAL;
 		goto unlock;

@@ -109,8 +109,8 @@ int vqp_query(struct vqp *vqp, struct vqp_query_qp *arg);
 struct vqp *vqp_create_kernel(struct vqp_ns *ns, const u8 *gid, const struct vqp_dct *dct);
 void vqp_destroy_kernel(struct vqp *vqp);
 
-/* Under ctx->lock. */
-void vqp_destroy_locked(struct vqp *vqp);
+/* All VQPs of a context that nobody else can reach any more. */
+void vqp_destroy_all(struct vqp_context *ctx);
 
 /* Of this context, referenced, or NULL. */
 struct vqp *vqp_get(struct vqp_context *ctx, u32 qp_num);
