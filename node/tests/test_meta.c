@@ -28,13 +28,21 @@ struct fixture {
 	unsigned int tables_changed;
 	char name[64];
 	bool mute;		/* the server takes requests and says nothing */
+	const char *says;	/* or this, whatever it is asked */
+	struct vqp_client *client;	/* the latest it was asked by, and what */
+	json_t *request;
 };
 
 static void serve(struct vqp_client *client, json_t *request)
 {
 	struct fixture *f = client->server->owner;
 
-	if (!f->mute)
+	json_decref(f->request);
+	f->request = json_incref(request);
+	f->client = client;
+	if (f->says)
+		vqp_server_answer(client, unit_json(f->says));
+	else if (!f->mute)
 		vqp_server_answer(client, vqp_metad_answer(&f->metad, request, vqp_loop_now_ms()));
 }
 
@@ -99,6 +107,7 @@ static int teardown(void **state)
 	stop_server(f);
 	vqp_registry_exit(&f->registry);
 	json_decref(f->owner.dct);
+	json_decref(f->request);
 	vqp_loop_exit(&f->loop);
 	free(f->buckets);
 	free(f);
@@ -280,6 +289,94 @@ static void a_refused_hello_is_tried_again(void **state)
 	assert_int_equal(f->meta.state, VQP_META_UP);
 }
 
+static void a_hello_without_a_table_is_no_hello(void **state)
+{
+	struct fixture *f = *state;
+
+	f->says = "{\"ok\":true,\"node_gid\":\"fd00::9\"}";
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(f->meta.state, VQP_META_DOWN);
+	assert_non_null(strstr(f->meta.error, "makes no sense"));
+	assert_int_equal(f->tables_changed, 0);
+}
+
+static void who_answers_unasked_is_left(void **state)
+{
+	struct fixture *f = *state;
+
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(f->meta.state, VQP_META_UP);
+	assert_int_equal(vqp_line_queue(&f->client->line, f->metad.hello), 0);
+	assert_int_equal(vqp_line_flush(&f->client->line), 0);
+	talk(f);
+	assert_int_equal(f->meta.state, VQP_META_DOWN);
+	assert_non_null(strstr(f->meta.error, "not asked"));
+}
+
+/* The server has heard of an entry that was there before, and is about to answer. */
+static struct vqp_entry *announce_slowly(struct fixture *f)
+{
+	struct vqp_entry *entry;
+
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	f->mute = true;
+	entry = add(f, 1, false);
+	vqp_meta_run(&f->meta);
+	talk(f);
+	unit_assert_string(f->request, "op", "announce");
+	return entry;
+}
+
+static void answer_at_last(struct fixture *f)
+{
+	f->mute = false;
+	vqp_server_answer(f->client, vqp_metad_answer(&f->metad, f->request, vqp_loop_now_ms()));
+	talk(f);
+}
+
+static void what_was_made_anew_meanwhile_is_announced_as_new(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_entry *entry = announce_slowly(f);
+
+	vqp_registry_remove(&f->registry, entry);
+	entry = add(f, 1, true);
+	answer_at_last(f);
+	assert_int_equal(entry->held, 1);
+	assert_int_equal(entry->fresh & 1, 0);
+	assert_int_equal(entry->due & 1, 0);
+	unit_assert_string(f->request, "op", "announce");
+	assert_true(json_is_true(json_object_get(json_array_get(json_object_get(f->request, "entries"), 0), "new")));
+}
+
+static void what_went_meanwhile_is_withdrawn(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_entry *entry = announce_slowly(f);
+
+	vqp_meta_withdraw(&f->meta, entry);
+	vqp_registry_remove(&f->registry, entry);
+	answer_at_last(f);
+	assert_int_equal(f->metad.table.count, 0);
+	assert_int_equal(f->meta.state, VQP_META_UP);
+}
+
+static void a_refusal_of_what_went_meanwhile_is_ignored(void **state)
+{
+	struct vqp_dct other = { .node_gid = { 1 }, .lanes = 1 };
+	struct fixture *f = *state;
+	struct vqp_entry *entry = announce_slowly(f);
+
+	assert_int_equal(vqp_table_announce(&f->metad.table, 1, entry->gid, &other, true, 1000000, vqp_loop_now_ms()), 0);
+	vqp_registry_remove(&f->registry, entry);
+	answer_at_last(f);
+	assert_int_equal(f->metad.table.count, 1);
+	assert_int_equal(f->meta.state, VQP_META_UP);
+}
+
 static void without_a_device_nothing_is_announced(void **state)
 {
 	struct fixture *f = *state;
@@ -320,6 +417,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(leases_are_renewed, setup, teardown),
 		cmocka_unit_test_setup_teardown(silence_is_given_up_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_refused_hello_is_tried_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_hello_without_a_table_is_no_hello, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_answers_unasked_is_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_made_anew_meanwhile_is_announced_as_new, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_went_meanwhile_is_withdrawn, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_refusal_of_what_went_meanwhile_is_ignored, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_device_nothing_is_announced, setup, teardown),
 		cmocka_unit_test(names_of_servers_are_checked),
 	};
