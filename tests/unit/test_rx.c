@@ -961,6 +961,30 @@ static void a_close_that_was_overtaken_is_ignored(void **state)
 	assert_int_equal(env.ended, 3);
 }
 
+/* Nothing of it was carried out yet, so that the CLOSE cannot be told from one of now. */
+static void a_flow_that_a_late_close_closed_is_told(void **state)
+{
+	const struct vqp_pkt again = {
+		.op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN, .psn = PSN(1), .open_psn = PSN(1),
+	};
+
+	(void)state;
+	send(PSN(0), VQP_PKT_OPEN, 10);
+	close_at(FLOW, PSN(1));
+	env.begin_err = -EAGAIN;
+	input(again);
+	expect_nak(VQP_NAK_RNR);
+	close_at(FLOW, PSN(1));
+	env.begin_err = 0;
+	send(PSN(1), 0, 10);
+	expect_nak(VQP_NAK_NO_FLOW);
+	input(again);
+	assert_int_equal(env.ended, 2);
+	/* of before the pause */
+	send(PSN(0), 0, 10);
+	assert_int_equal(env.ended, 2);
+}
+
 static void closed_contexts_linger(void **state)
 {
 	(void)state;
@@ -1319,6 +1343,7 @@ int main(void)
 		TEST(a_closed_flow_goes_on_for_nobody_else),
 		TEST(a_closed_flow_whose_target_moved_is_told),
 		TEST(a_close_that_was_overtaken_is_ignored),
+		TEST(a_flow_that_a_late_close_closed_is_told),
 		TEST(closed_contexts_linger),
 		TEST(the_oldest_closed_context_is_reused_first),
 		TEST(open_contexts_are_not_taken_from_the_active),
