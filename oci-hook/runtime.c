@@ -17,9 +17,9 @@
 
 #include "../include/uapi/linux/vqp.h"
 #include "args.h"
+#include "bundle.h"
 #include "cleanup.h"
 #include "error.h"
-#include "spec.h"
 
 #define REAL_VARIABLE	"VQP_RUNTIME_REAL"
 #define HOOK_NAME	"vqp-hook"
@@ -62,8 +62,8 @@ static int grant(const struct vqp_args *args, char **error)
 	ret = find_hook(hook, error);
 	if (ret)
 		return ret;
-	return vqp_spec_grant(args->bundle,
-			      &(struct vqp_grant){ .device = device.st_rdev, .hook = hook }, error);
+	return vqp_bundle_grant(args->bundle,
+				&(struct vqp_grant){ .device = device.st_rdev, .hook = hook }, error);
 }
 
 /* In the form of runc's log, where the container engine looks for the reason. */

@@ -6,28 +6,16 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <json-c/json.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "../include/uapi/linux/vqp.h"
-#include "cleanup.h"
 #include "error.h"
 #include "spec.h"
 
-#define FILE_NAME	"config.json"
 #define MAX_DEPTH	64
 #define HOOK_TIMEOUT_S	30	/* longer than a call of vqpd */
-
-static void put_object(json_object **object)
-{
-	json_object_put(*object);
-}
 
 static void free_tokener(json_tokener **tokener)
 {
@@ -35,25 +23,7 @@ static void free_tokener(json_tokener **tokener)
 		json_tokener_free(*tokener);
 }
 
-#define cleanup_object	__attribute__((cleanup(put_object)))
 #define cleanup_tokener	__attribute__((cleanup(free_tokener)))
-
-static int read_text(int fd, size_t bytes, char *text, char **error)
-{
-	size_t done = 0;
-
-	while (done < bytes) {
-		ssize_t n = read(fd, text + done, bytes - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return vqp_error_fail(error, n ? errno : EIO, "cannot read " FILE_NAME ": %s",
-					      n ? strerror(errno) : "it changed meanwhile");
-		done += n;
-	}
-	return 0;
-}
 
 static int parse(const char *text, size_t bytes, json_object **spec, char **error)
 {
@@ -62,77 +32,14 @@ static int parse(const char *text, size_t bytes, json_object **spec, char **erro
 	if (!tokener)
 		return vqp_error_fail(error, ENOMEM, "out of memory");
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
-	*spec = json_tokener_parse_ex(tokener, text, bytes);
+	/* With its NUL, which tells the parser that the text ends there. */
+	*spec = json_tokener_parse_ex(tokener, text, bytes + 1);
 	if (json_tokener_get_error(tokener) != json_tokener_success)
-		return vqp_error_fail(error, EINVAL, FILE_NAME " is not JSON: %s",
+		return vqp_error_fail(error, EINVAL, VQP_SPEC_FILE " is not JSON: %s",
 				      json_tokener_error_desc(json_tokener_get_error(tokener)));
 	if (!json_object_is_type(*spec, json_type_object))
-		return vqp_error_fail(error, EINVAL, FILE_NAME " is not a JSON object");
+		return vqp_error_fail(error, EINVAL, VQP_SPEC_FILE " is not a JSON object");
 	return 0;
-}
-
-static int read_spec(int bundle, json_object **spec, struct stat *old, char **error)
-{
-	cleanup_close int fd = openat(bundle, FILE_NAME, O_RDONLY | O_CLOEXEC);
-	cleanup_free char *text = NULL;
-	int ret;
-
-	if (fd < 0 || fstat(fd, old))
-		return vqp_error_fail(error, errno, "cannot open " FILE_NAME ": %s", strerror(errno));
-	if (!S_ISREG(old->st_mode) || old->st_size > VQP_SPEC_MAX_BYTES)
-		return vqp_error_fail(error, EFBIG, FILE_NAME " is no file of at most %u bytes",
-				      VQP_SPEC_MAX_BYTES);
-	text = malloc(old->st_size + 1);
-	if (!text)
-		return vqp_error_fail(error, ENOMEM, "out of memory");
-	ret = read_text(fd, old->st_size, text, error);
-	text[old->st_size] = '\0';
-	/* With its NUL, which tells the parser that the text ends there. */
-	return ret ? ret : parse(text, old->st_size + 1, spec, error);
-}
-
-static int write_text(int fd, const char *text, size_t bytes)
-{
-	while (bytes) {
-		ssize_t n = write(fd, text, bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		bytes -= n;
-	}
-	return 0;
-}
-
-static int write_file(int bundle, const char *name, json_object *spec, const struct stat *old)
-{
-	cleanup_close int fd = openat(bundle, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	size_t bytes;
-	const char *text = json_object_to_json_string_length(spec, JSON_C_TO_STRING_PLAIN |
-							     JSON_C_TO_STRING_NOSLASHESCAPE, &bytes);
-
-	if (!text)
-		return -ENOMEM;
-	if (fd < 0 || fchown(fd, old->st_uid, old->st_gid) || fchmod(fd, old->st_mode & 07777))
-		return -errno;
-	return write_text(fd, text, bytes);
-}
-
-static int replace_spec(int bundle, json_object *spec, const struct stat *old, char **error)
-{
-	char name[64];
-	int ret;
-
-	snprintf(name, sizeof(name), "." FILE_NAME ".vqp-%d", getpid());
-	ret = write_file(bundle, name, spec, old);
-	if (!ret && renameat(bundle, name, bundle, FILE_NAME))
-		ret = -errno;
-	if (!ret)
-		return 0;
-	unlinkat(bundle, name, 0);
-	return vqp_error_fail(error, -ret, "cannot replace " FILE_NAME ": %s", strerror(-ret));
 }
 
 /* The member `key` of an object, made if it is not there. NULL if it is of another type. */
@@ -148,7 +55,7 @@ static json_object *member(json_object *parent, const char *key, json_type type,
 	}
 	if (json_object_is_type(child, type))
 		return child;
-	vqp_error_fail(error, EINVAL, FILE_NAME ": \"%s\" must be an %s", key, json_type_to_name(type));
+	vqp_error_fail(error, EINVAL, VQP_SPEC_FILE ": \"%s\" must be an %s", key, json_type_to_name(type));
 	return NULL;
 }
 
@@ -240,19 +147,18 @@ static int edit(json_object *spec, const struct vqp_grant *grant, char **error)
 	return 0;
 }
 
-int vqp_spec_grant(const char *bundle, const struct vqp_grant *grant, char **error)
+int vqp_spec_edit(const char *text, size_t bytes, const struct vqp_grant *grant, json_object **spec,
+		  char **error)
 {
-	cleanup_close int dir = open(bundle, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_object json_object *spec = NULL;
-	struct stat old;
 	int ret;
 
-	if (dir < 0)
-		return vqp_error_fail(error, errno, "cannot open bundle %s: %s", bundle, strerror(errno));
-	ret = read_spec(dir, &spec, &old, error);
+	*spec = NULL;
+	ret = parse(text, bytes, spec, error);
 	if (!ret)
-		ret = edit(spec, grant, error);
+		ret = edit(*spec, grant, error);
 	if (!ret)
-		ret = replace_spec(dir, spec, &old, error);
+		return 0;
+	json_object_put(*spec);
+	*spec = NULL;
 	return ret;
 }

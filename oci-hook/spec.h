@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A container's OCI specification: the bundle's config.json. */
+/* A container's OCI specification. */
 #ifndef VQP_OCI_SPEC_H
 #define VQP_OCI_SPEC_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
+#define VQP_SPEC_FILE		"config.json"
 #define VQP_SPEC_MAX_BYTES	(16U << 20)
+
+struct json_object;
 
 /* What vqp adds to a container. */
 struct vqp_grant {
@@ -14,10 +18,12 @@ struct vqp_grant {
 };
 
 /*
- * Add the device, the right to use it, and the hooks to the bundle's
- * config.json, replacing the file at once. Doing it again changes nothing.
- * 0, or a negative errno value with *error set to a text to be freed.
+ * Parse the specification `text`, which has a NUL after its `bytes` bytes, and
+ * add the device, the right to use it, and the hooks. Doing it again changes
+ * nothing. 0 with *spec, to be put; or a negative errno value with *error set
+ * to a text to be freed.
  */
-int vqp_spec_grant(const char *bundle, const struct vqp_grant *grant, char **error);
+int vqp_spec_edit(const char *text, size_t bytes, const struct vqp_grant *grant, struct json_object **spec,
+		  char **error);
 
 #endif

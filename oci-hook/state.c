@@ -8,20 +8,10 @@
 #include "error.h"
 #include "state.h"
 
-static int read_json(FILE *in, json_t **json, char **error)
+static int parse_json(const char *text, size_t bytes, json_t **json, char **error)
 {
-	cleanup_free char *text = malloc(VQP_STATE_MAX_BYTES + 1);
 	json_error_t where;
-	size_t bytes;
 
-	if (!text)
-		return vqp_error_fail(error, ENOMEM, "out of memory");
-	bytes = fread(text, 1, VQP_STATE_MAX_BYTES + 1, in);
-	if (ferror(in))
-		return vqp_error_fail(error, errno, "cannot read the container's state: %s", strerror(errno));
-	if (bytes > VQP_STATE_MAX_BYTES)
-		return vqp_error_fail(error, EFBIG, "the container's state is longer than %u bytes",
-				      VQP_STATE_MAX_BYTES);
 	*json = json_loadb(text, bytes, 0, &where);
 	if (!*json)
 		return vqp_error_fail(error, EINVAL, "the container's state is not JSON: line %d: %s",
@@ -91,18 +81,35 @@ static int parse_address(const struct vqp_state *state, struct vqp_wish *wish, c
 	return 0;
 }
 
-int vqp_state_read(struct vqp_state *state, FILE *in, char **error)
+int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, char **error)
 {
 	int ret;
 
 	*state = (struct vqp_state){ 0 };
-	ret = read_json(in, &state->json, error);
+	ret = parse_json(text, bytes, &state->json, error);
 	if (ret)
 		return ret;
 	state->id = json_string_value(json_object_get(state->json, "id"));
 	if (!state->id || !*state->id)
 		return vqp_error_fail(error, EINVAL, "the container's state has no \"id\"");
 	return parse_pid(state, error);
+}
+
+int vqp_state_read(struct vqp_state *state, FILE *in, char **error)
+{
+	cleanup_free char *text = malloc(VQP_STATE_MAX_BYTES + 1);
+	size_t bytes;
+
+	*state = (struct vqp_state){ 0 };
+	if (!text)
+		return vqp_error_fail(error, ENOMEM, "out of memory");
+	bytes = fread(text, 1, VQP_STATE_MAX_BYTES + 1, in);
+	if (ferror(in))
+		return vqp_error_fail(error, errno, "cannot read the container's state: %s", strerror(errno));
+	if (bytes > VQP_STATE_MAX_BYTES)
+		return vqp_error_fail(error, EFBIG, "the container's state is longer than %u bytes",
+				      VQP_STATE_MAX_BYTES);
+	return vqp_state_parse(state, text, bytes, error);
 }
 
 int vqp_state_wish(const struct vqp_state *state, struct vqp_wish *wish, char **error)

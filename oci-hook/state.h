@@ -27,7 +27,10 @@ struct vqp_wish {
 	char address[VQP_ADDRESS_TEXT];	/* "": any */
 };
 
-/* Both return 0, or a negative errno value with *error set, to be freed. */
+/* These return 0, or a negative errno value with *error set, to be freed. */
+
+/* The state is to be cleared also after a failure. */
+int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, char **error);
 
 /* Reads `in` to its end. */
 int vqp_state_read(struct vqp_state *state, FILE *in, char **error);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* An OCI bundle: the directory that a container is made from. */
+#ifndef VQP_OCI_BUNDLE_H
+#define VQP_OCI_BUNDLE_H
+
+#include "spec.h"
+
+/*
+ * Grant the container /dev/vqp in the bundle's config.json, replacing the file at
+ * once. 0, or a negative errno value with *error set to a text to be freed.
+ */
+int vqp_bundle_grant(const char *bundle, const struct vqp_grant *grant, char **error);
+
+#endif
