@@ -14,6 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "deadline.h"
+
 #define FN_MAX_BODY_BYTES	(1U << 20)
 #define FN_SOCKET_BACKLOG	16
 
@@ -116,27 +118,6 @@ static int fn_server_announce(const struct fn_server *server)
 	return 0;
 }
 
-/* RFC 3339, as Go prints it; whole seconds are enough here. */
-static time_t fn_parse_deadline(const char *text)
-{
-	struct tm tm = { 0 };
-	const char *rest;
-	int hours, minutes;
-	time_t when;
-	char sign;
-
-	if (!text)
-		return 0;
-	rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-	if (!rest)
-		return 0;
-	when = timegm(&tm);
-	rest += strspn(rest, ".0123456789");
-	if (sscanf(rest, "%c%2d:%2d", &sign, &hours, &minutes) == 3 && sign != 'Z')
-		when += (sign == '+' ? -60 : 60) * (hours * 60 + minutes);
-	return when;
-}
-
 static enum MHD_Result fn_reply(struct MHD_Connection *connection, unsigned int status,
 				const json_t *reply)
 {
@@ -178,7 +159,7 @@ static enum MHD_Result fn_answer(struct fn_server *server, struct MHD_Connection
 	const char *id = fn_header(connection, "Fn-Call-Id");
 	struct fn_call call = {
 		.id = id ? id : "",
-		.deadline = fn_parse_deadline(fn_header(connection, "Fn-Deadline")),
+		.deadline = fn_deadline_parse(fn_header(connection, "Fn-Deadline")),
 	};
 	enum MHD_Result result;
 	json_error_t error;
