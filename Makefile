@@ -14,7 +14,7 @@ endif
 
 # in this order: the library is linked by what follows
 PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt examples/fn bench
-INSTALLED := kmod runtime-lib node cni-plugin oci-hook
+INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
 
 .PHONY: help demo test unit build kmod $(PROGRAMS) image check deps install uninstall clean
 
