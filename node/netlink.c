@@ -66,12 +66,19 @@ static int find_message(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
+/* What the kernel says went wrong; what cannot be an errno value is no answer. */
+static int answered_error(int error)
+{
+	return error < 0 && error >= -4095 ? -error : EBADMSG;
+}
+
 /* Acknowledgements, with the kernel's own words if it has any. */
 static int parse_ack(const struct nlmsghdr *msg, void *data)
 {
 	const struct nlmsgerr *ack = mnl_nlmsg_get_payload(msg);
 	struct exchange *exchange = data;
 	const char *text = NULL;
+	int err;
 
 	exchange->answered = true;
 	if (mnl_nlmsg_get_payload_len(msg) < sizeof(*ack)) {
@@ -85,10 +92,12 @@ static int parse_ack(const struct nlmsghdr *msg, void *data)
 
 		if (!(msg->nlmsg_flags & NLM_F_CAPPED))
 			offset += mnl_nlmsg_get_payload_len(&ack->msg);
-		mnl_attr_parse(msg, offset, find_message, &text);
+		if (offset <= mnl_nlmsg_get_payload_len(msg))
+			mnl_attr_parse(msg, offset, find_message, &text);
 	}
-	set_error(exchange->netlink, 0, text ? text : strerror(-ack->error));
-	errno = -ack->error;
+	err = answered_error(ack->error);
+	set_error(exchange->netlink, 0, text ? text : strerror(err));
+	errno = err;
 	return MNL_CB_ERROR;
 }
 
@@ -103,8 +112,9 @@ static int parse_done(const struct nlmsghdr *msg, void *data)
 		memcpy(&error, mnl_nlmsg_get_payload(msg), sizeof(error));
 	if (error >= 0)
 		return MNL_CB_STOP;
-	set_error(exchange->netlink, 0, strerror(-error));
-	errno = -error;
+	error = answered_error(error);
+	set_error(exchange->netlink, 0, strerror(error));
+	errno = error;
 	return MNL_CB_ERROR;
 }
 
