@@ -60,6 +60,9 @@ static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vq
 		return;
 	}
 	ino = vqp_netns_inode(fd);
+	entry = vqp_registry_find(&d->registry, request->tenant, request->gid);
+	if (entry && entry->netns_ino == ino)
+		vqp_watch_look(d);	/* the same again, unless it has gone since the last look */
 	attrs = json_pack("{s:i, s:I, s:s, s:s}", "netns_fd", fd, "tenant", (json_int_t)request->tenant,
 			  "gid", vqp_address_format(request->gid, gid), "name", request->name);
 	ret = vqp_netlink_do(&d->netlink, VQP_CMD_NS_ADD, attrs, NULL);
