@@ -16,7 +16,7 @@ endif
 PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt examples/fn bench
 INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
 
-.PHONY: help demo test unit build kmod $(PROGRAMS) image check deps install uninstall clean
+.PHONY: help demo test unit fuzz build kmod $(PROGRAMS) image check deps install uninstall clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
@@ -29,6 +29,9 @@ test: deps build ## all tests, on the kernels 6.1 and 6.12
 
 unit: ## the tests in user space alone
 	tests/run unit
+
+fuzz: deps ## look for inputs that break something, for an hour [FUZZ_SECONDS=]
+	$(MAKE) -C tests/fuzz search
 
 build: kmod $(PROGRAMS) ## the module for both kernels, the library, the programs
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Network configurations for the CNI plugin: a prevResult that is taken can be
+ * answered with in every version or is refused with a reason, and an answer is itself a
+ * result that says the same.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+
+#include "../../cni-plugin/args.h"
+#include "../../cni-plugin/config.h"
+#include "../../cni-plugin/result.h"
+#include "../../node/address.h"
+#include "json.h"
+
+const char *const fuzz_words[] = {
+	"cniVersion", "0.1.0", "0.2.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0", "name", "type", "tenant", "vqpd", "prevResult",
+	"interfaces", "ips", "routes", "dns", "sandbox", "interface", "address", "gateway", "dst", "gw", "ip4", "ip6",
+	"ip", "version", "mtu", "mac", "10.1.0.2/24", "fd00::2/64", "0.0.0.0/0", "::/0", "10.1.0.1", "10.1.0.2/33",
+	"eth0", "/run/netns/x", "/vqpd.sock", "net", "..", "", NULL,
+};
+
+static FILE *null;
+
+/* An error is one JSON object, whatever bytes it quotes. */
+static void check_error(struct vqp_error *error)
+{
+	fuzz_check(error->code != VQP_ERROR_NONE && error->msg);
+	fuzz_check(vqp_error_print(error, "1.0.0", null) == 0);
+	vqp_error_clear(error);
+}
+
+/* A result as `version` writes it, read and written again. */
+static void check_format(const json_t *result, enum vqp_version version)
+{
+	json_t *out, *parsed, *again;
+	struct vqp_error error = { 0 };
+
+	out = vqp_result_format(result, version, &error);
+	fuzz_check((out != NULL) == (error.code == VQP_ERROR_NONE));
+	if (!out) {
+		check_error(&error);
+		return;
+	}
+	fuzz_check(!strcmp(json_string_value(json_object_get(out, "cniVersion")), vqp_version_text(version)));
+	parsed = vqp_result_parse(out, VQP_VERSION_LATEST, &error);
+	fuzz_check(parsed);
+	again = vqp_result_format(parsed, version, &error);
+	fuzz_check(again && json_equal(out, again));
+	json_decref(again);
+	json_decref(parsed);
+	json_decref(out);
+}
+
+static void check_address(const json_t *result, const char *ifname)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct vqp_error error = { 0 };
+	uint8_t gid[16];
+
+	if (vqp_result_address(result, ifname, text, &error))
+		check_error(&error);
+	else
+		fuzz_check(!vqp_address_parse(text, gid));
+}
+
+static void check_result(const struct vqp_config *config)
+{
+	json_t *before = json_deep_copy(config->prev_result), *result;
+	struct vqp_error error = { 0 };
+
+	result = vqp_result_parse(config->prev_result, config->version, &error);
+	fuzz_check((result != NULL) == (error.code == VQP_ERROR_NONE));
+	fuzz_check(json_equal(before, config->prev_result));
+	if (result) {
+		check_address(result, "eth0");
+		for (int version = 0; version < VQP_VERSION_COUNT; version++)
+			check_format(result, version);
+	} else {
+		check_error(&error);
+	}
+	json_decref(result);
+	json_decref(before);
+}
+
+static void check_config(json_t *json)
+{
+	const char *name = json_string_value(json_object_get(json, "name"));
+	struct vqp_error error = { 0 };
+	struct vqp_config config;
+
+	if (vqp_config_parse(&config, json, &error)) {
+		check_error(&error);
+		fuzz_check(vqp_version_text(config.version));
+	} else {
+		const struct vqp_args args = { VQP_COMMAND_ADD, name, "/x", name };
+
+		fuzz_check(config.tenant && vqp_args_is_id(name));
+		fuzz_check(!config.vqpd || config.vqpd[0] == '/');
+		if (vqp_args_check(&args, &error))
+			check_error(&error);
+		if (config.prev_result)
+			check_result(&config);
+	}
+	vqp_config_clear(&config);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct fuzz in = { data, bytes };
+	json_t *json;
+
+	if (!null)
+		null = fopen("/dev/null", "w");
+	fuzz_check(null);
+	if (fuzz_line(&in, &json))
+		check_config(json);
+	return 0;
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The target's responder contexts against packets of any content in any order:
+ * each request is carried out at most once, what was taken is given back, every answer
+ * is a packet that parses, and the table's lists stay whole.
+ */
+#include <errno.h>
+
+#include "fuzz.h"
+#include "rx.h"
+
+#define SLOTS		3
+#define NODES		2
+#define FLOWS		3
+#define KEYS		(NODES * FLOWS)
+#define PAYLOAD		64
+#define EPOCH		7
+#define FIRST_PSN	0xfffffff0U
+#define PSNS		65536
+#define LINGER		1000
+#define IDLE		5000
+
+/* What a receive request of the fake receiver got so far. */
+struct taken {
+	u32 bytes, got;
+};
+
+struct key {
+	u64 last_us;		/* latest packet */
+	u32 psn;		/* the next to be carried out, if `live` */
+	bool live;		/* a context has it, or had it within LINGER */
+};
+
+static struct {
+	struct vqp_rxtab tab;
+	struct vqp_rx slots[SLOTS];
+	struct list_head buckets[2];
+	struct key keys[KEYS];
+	struct fuzz *in;
+	const struct vqp_pkt *pkt;
+	u32 key;
+	u64 now;
+	u8 faults;		/* of the callbacks, for this packet */
+	bool dead;		/* the namespace */
+	u32 opens, closes, begun, ended;
+	u32 answers;
+	bool delivered;		/* this packet */
+	u64 read_addr;
+	u32 read_bytes;		/* the range that was checked for this packet */
+} env;
+
+static int ns;
+static const u8 data[2 * PAYLOAD];
+
+enum { OPEN_FAILS = 1, RECV_EAGAIN = 2, RECV_ENOENT = 4, DATA_FAILS = 8, WRITE_FAILS = 16, READ_FAILS = 32,
+       REPLY_FAILS = 64 };
+
+static bool fails(u8 fault)
+{
+	return env.faults & fault;
+}
+
+static u32 key_of(const struct vqp_rx *rx)
+{
+	return (rx->node_gid[0] % NODES) * FLOWS + rx->flow % FLOWS;
+}
+
+static int fake_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	fuzz_check(pkt == env.pkt && (pkt->flags & VQP_PKT_OPEN));
+	fuzz_check(rx->flow == pkt->flow && rx->src_epoch == pkt->src_epoch);
+	if (env.dead || fails(OPEN_FAILS))
+		return -ENOENT;
+	rx->ns = &ns;
+	env.opens++;
+	return 0;
+}
+
+static void fake_close(struct vqp_rx *rx)
+{
+	fuzz_check(rx->ns == &ns && !rx->recv);
+	env.closes++;
+}
+
+static bool fake_alive(struct vqp_rx *rx)
+{
+	fuzz_check(rx->ns == &ns);
+	return !env.dead;
+}
+
+/* A request is carried out for the packet at hand, which must be the one that is next. */
+static void check_next(const struct vqp_rx *rx)
+{
+	fuzz_check(key_of(rx) == env.key);
+	fuzz_check(rx->state == VQP_RX_OPEN && env.pkt->psn == rx->psn);
+	fuzz_check(!env.delivered);
+}
+
+static int fake_recv_begin(struct vqp_rx *rx, u32 bytes)
+{
+	struct taken *taken;
+
+	check_next(rx);
+	fuzz_check(!rx->recv);
+	if (fails(RECV_EAGAIN))
+		return -EAGAIN;
+	if (fails(RECV_ENOENT))
+		return -ENOENT;
+	taken = calloc(1, sizeof(*taken));
+	fuzz_check(taken);
+	taken->bytes = bytes;
+	rx->recv = taken;
+	env.begun++;
+	return 0;
+}
+
+static int fake_recv_data(struct vqp_rx *rx, u32 offset, const void *from, u32 bytes)
+{
+	struct taken *taken = rx->recv;
+
+	check_next(rx);
+	fuzz_check(offset == taken->got && bytes <= taken->bytes - offset);
+	fuzz_check(from == data && bytes <= sizeof(data));
+	if (fails(DATA_FAILS))
+		return -EACCES;
+	taken->got += bytes;
+	return 0;
+}
+
+static void fake_recv_end(struct vqp_rx *rx, const struct vqp_pkt *pkt, u32 bytes, bool ok)
+{
+	struct taken *taken = rx->recv;
+
+	rx->recv = NULL;
+	if (ok) {
+		check_next(rx);
+		fuzz_check(pkt == env.pkt && (pkt->flags & VQP_PKT_LAST));
+		fuzz_check(taken->got == taken->bytes);
+		fuzz_check(pkt->op == VQP_OP_WRITE || bytes == taken->bytes);
+		env.delivered = true;
+	} else {
+		fuzz_check(!pkt && bytes == taken->got);
+	}
+	env.ended++;
+	free(taken);
+}
+
+static int fake_write(struct vqp_rx *rx, u32 rkey, u64 addr, const void *from, u32 bytes)
+{
+	check_next(rx);
+	fuzz_check(rkey == env.pkt->rkey && addr == env.pkt->addr && addr + bytes >= addr);
+	fuzz_check(from == data && bytes <= sizeof(data));
+	return fails(WRITE_FAILS) ? -EACCES : 0;
+}
+
+static int fake_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
+{
+	fuzz_check(key_of(rx) == env.key);
+	fuzz_check(rkey == env.pkt->rkey && bytes && addr + bytes >= addr);
+	if (fails(READ_FAILS))
+		return -EACCES;
+	env.read_addr = addr;
+	env.read_bytes = bytes;
+	return 0;
+}
+
+static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
+{
+	u8 buf[VQP_WIRE_HEADER_MAX + PAYLOAD] = { 0 };
+	const u32 headers = vqp_wire_build(buf, pkt);
+	struct vqp_pkt parsed;
+
+	fuzz_check(reply_to == &env && pkt->payload_bytes == bytes && bytes <= PAYLOAD);
+	fuzz_check(!vqp_wire_parse(buf, headers + bytes, &parsed));
+	fuzz_check(parsed.flow == env.pkt->flow && parsed.psn == env.pkt->psn && parsed.turn == env.pkt->turn);
+	fuzz_check(parsed.src_epoch == EPOCH && parsed.dst_epoch == env.pkt->src_epoch);
+	fuzz_check(env.pkt->op != VQP_OP_CLOSE);
+	if (bytes) {
+		fuzz_check(pkt->op == VQP_OP_READ_RESP && rx && rkey == env.pkt->rkey);
+		fuzz_check(addr >= env.read_addr && addr + bytes <= env.read_addr + env.read_bytes);
+	}
+	env.answers++;
+	fuzz_check(env.answers == 1 || pkt->op == VQP_OP_READ_RESP);
+	fuzz_check(env.answers <= VQP_READ_CHUNK_PACKETS + 1);
+	return fails(REPLY_FAILS) ? -EAGAIN : 0;
+}
+
+static const struct vqp_rx_ops fake_ops = {
+	.open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
+	.recv_data = fake_recv_data, .recv_end = fake_recv_end, .write = fake_write,
+	.read_check = fake_read_check, .reply = fake_reply,
+};
+
+/* ---- What must hold between two packets ---- */
+
+static u32 count(const struct list_head *head)
+{
+	const struct list_head *at = head;
+	u32 n = 0;
+
+	do {
+		fuzz_check(at->next->prev == at);
+		at = at->next;
+		fuzz_check(++n <= SLOTS + 1);
+	} while (at != head);
+	return n - 1;
+}
+
+static bool has(const struct list_head *head, const struct list_head *entry)
+{
+	for (const struct list_head *at = head->next; at != head; at = at->next)
+		if (at == entry)
+			return true;
+	return false;
+}
+
+static void check_slot(const struct vqp_rx *rx)
+{
+	const bool live = rx->state == VQP_RX_OPEN || rx->state == VQP_RX_FAILED;
+	u32 buckets = 0;
+
+	for (u32 i = 0; i < 2; i++)
+		buckets += has(&env.buckets[i], &rx->hash);
+	fuzz_check(buckets == (rx->state != VQP_RX_FREE));
+	fuzz_check(has(live ? &env.tab.live : &env.tab.spare, &rx->lru));
+	fuzz_check(rx->receiving == (rx->recv != NULL) || !live);
+	fuzz_check(live == (rx->ns != NULL) || rx->state == VQP_RX_FREE);
+	fuzz_check(rx->state == VQP_RX_OPEN || !rx->receiving);
+	fuzz_check(rx->state != VQP_RX_FAILED || (rx->nak && rx->nak <= VQP_NAK_MAX));
+	if (rx->receiving)
+		fuzz_check(rx->msg_op == VQP_OP_SEND && ((struct taken *)rx->recv)->got == rx->msg_done);
+	for (const struct vqp_rx *other = rx + 1; other < env.slots + SLOTS; other++)
+		fuzz_check(rx->state == VQP_RX_FREE || other->state == VQP_RX_FREE || rx->flow != other->flow ||
+			   rx->src_epoch != other->src_epoch || memcmp(rx->node_gid, other->node_gid, 16));
+}
+
+static void check_table(void)
+{
+	bool used = false;
+
+	fuzz_check(count(&env.tab.spare) + count(&env.tab.live) == SLOTS);
+	for (u32 i = 0; i < 2; i++)
+		count(&env.buckets[i]);
+	for (u32 i = 0; i < SLOTS; i++)
+		check_slot(&env.slots[i]);
+	/* free ones come first */
+	for (const struct list_head *at = env.tab.spare.next; at != &env.tab.spare; at = at->next) {
+		const bool is_free = list_entry(at, struct vqp_rx, lru)->state == VQP_RX_FREE;
+
+		fuzz_check(!is_free || !used);
+		used |= !is_free;
+	}
+	fuzz_check(env.begun - env.ended <= SLOTS && env.opens - env.closes <= SLOTS);
+}
+
+/*
+ * As far as a flow's sender can tell, PSNs are carried out in order, none twice,
+ * until its context was let go, at the earliest LINGER after its last packet.
+ */
+static void check_once(const struct vqp_rx *rx)
+{
+	struct key *key = &env.keys[env.key];
+
+	if (rx->src_epoch != 3)		/* one life of each node is followed */
+		return;
+	if (key->live)
+		fuzz_check(!vqp_psn_before(rx->psn, key->psn));
+	key->psn = rx->psn;
+	key->last_us = rx->last_us;
+	key->live = true;
+}
+
+/* ---- Events ---- */
+
+static void read_sizes(struct fuzz *in, struct vqp_pkt *pkt)
+{
+	static const u32 sizes[] = { 0, 1, PAYLOAD - 1, PAYLOAD, PAYLOAD + 1, 3 * PAYLOAD, 16 * PAYLOAD, VQP_WIRE_MSG_MAX };
+
+	pkt->msg_bytes = sizes[fuzz_below(in, 8)];
+	pkt->offset = fuzz_below(in, 5) * (PAYLOAD / 2);
+	pkt->payload_bytes = sizes[fuzz_below(in, 5)];
+	if (pkt->op == VQP_OP_READ)
+		pkt->payload_bytes = 0;
+}
+
+static struct vqp_pkt read_packet(struct fuzz *in)
+{
+	static const u8 ops[] = { VQP_OP_SEND, VQP_OP_WRITE, VQP_OP_READ, VQP_OP_CLOSE };
+	struct vqp_pkt pkt = { .src_epoch = 3, .dst_epoch = EPOCH, .tenant = 1, .src_lanes = 1, .payload = data };
+	const struct key *key = &env.keys[env.key];
+	const u8 odd = fuzz_byte(in);
+
+	pkt.op = odd == 1 ? fuzz_byte(in) : ops[odd >> 6];
+	pkt.flow = env.key % FLOWS;
+	pkt.flags = fuzz_byte(in) & VQP_PKT_FLAGS_ALL;
+	if (pkt.op == VQP_OP_CLOSE)
+		pkt.flags = 0;		/* vqp_wire_parse() sees to that */
+	pkt.psn = (key->live ? key->psn : FIRST_PSN) + fuzz_delta(in);
+	pkt.open_psn = pkt.flags & VQP_PKT_OPEN ? pkt.psn - fuzz_below(in, 4) : 0;
+	pkt.turn = fuzz_byte(in);
+	read_sizes(in, &pkt);
+	if (odd == 2)
+		pkt.src_epoch = fuzz_byte(in);
+	if (odd == 3)
+		pkt.dst_epoch = fuzz_byte(in);
+	if (odd == 4)
+		pkt.dst_port = fuzz_byte(in);
+	pkt.addr = odd == 5 ? ~0ULL - fuzz_byte(in) : 4096;
+	pkt.rkey = odd;
+	return pkt;
+}
+
+static struct vqp_rx *find(const struct vqp_pkt *pkt, const u8 *node_gid)
+{
+	for (u32 i = 0; i < SLOTS; i++)
+		if (env.slots[i].state != VQP_RX_FREE && env.slots[i].flow == pkt->flow &&
+		    env.slots[i].src_epoch == pkt->src_epoch && !memcmp(env.slots[i].node_gid, node_gid, 16))
+			return &env.slots[i];
+	return NULL;
+}
+
+static void packet(struct fuzz *in, u8 how)
+{
+	struct key *key;
+	struct vqp_pkt pkt;
+	struct vqp_rx *rx;
+	u8 node[16] = { 0 };
+
+	env.key = how % KEYS;
+	node[0] = env.key / FLOWS;
+	key = &env.keys[env.key];
+	pkt = read_packet(in);
+	env.faults = how & 0x40 ? fuzz_byte(in) : 0;
+	env.pkt = &pkt;
+	env.answers = 0;
+	env.delivered = false;
+	env.read_bytes = 0;
+	/* long enough without a packet, the flow may be forgotten */
+	if (key->live && env.now - key->last_us >= LINGER)
+		key->live = false;
+	vqp_rxtab_input(&env.tab, node, &env, &pkt, env.now);
+	rx = find(&pkt, node);
+	if (env.dead)
+		key->live = false;
+	else if (rx)
+		check_once(rx);
+}
+
+static bool match(const struct vqp_rx *rx, void *arg)
+{
+	fuzz_check(rx->receiving);
+	return key_of(rx) == *(u32 *)arg;
+}
+
+/* A namespace's end takes its flows' history with it. */
+static void forget(void)
+{
+	for (u32 i = 0; i < KEYS; i++)
+		env.keys[i].live = false;
+}
+
+static void step(struct fuzz *in)
+{
+	const u8 what = fuzz_byte(in);
+	u32 key;
+
+	if (what < 0xc0) {
+		packet(in, what);
+	} else if (what < 0xe8) {
+		env.now += (what & 1) ? LINGER / 2 : fuzz_number(in, 2);
+	} else if (what < 0xf0) {
+		key = what % KEYS;
+		vqp_rxtab_break(&env.tab, match, &key);
+	} else if (what < 0xf8) {
+		env.dead = what & 1;
+		forget();
+	} else {
+		vqp_rxtab_purge(&env.tab, what & 1 ? &ns : NULL);
+		forget();
+	}
+	check_table();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
+{
+	struct fuzz in = { input, bytes };
+
+	memset(&env, 0, sizeof(env));
+	env.now = 1000000;
+	vqp_rxtab_init(&env.tab, &fake_ops, env.slots, SLOTS, env.buckets, 2, PAYLOAD, EPOCH, LINGER, IDLE);
+	while (in.left)
+		step(&in);
+	vqp_rxtab_purge(&env.tab, NULL);
+	fuzz_check(env.opens == env.closes && env.begun == env.ended);
+	fuzz_check(count(&env.tab.spare) == SLOTS);
+	return 0;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Container specifications that vqp-runtime edits: all that is not vqp's comes
+ * out as it went in, the grant is there once, and a second edit changes nothing.
+ */
+#include <stdbool.h>
+
+#include <json-c/json.h>
+
+#include "../../include/uapi/linux/vqp.h"
+#include "../../oci-hook/spec.h"
+#include "fuzz.h"
+
+#define HOOK	"/usr/local/bin/vqp-hook"
+
+const char *const fuzz_words[] = {
+	"ociVersion", "linux", "devices", "resources", "hooks", "createRuntime", "poststop", "prestart", "path", "args",
+	"timeout", "allow", "type", "major", "minor", "access", "c", "rw", "rwm", "fileMode", "uid", "gid", "process",
+	"vqp-hook", HOOK, VQP_DEVICE_PATH, "/dev/null", "", NULL,
+};
+
+static const struct vqp_grant grant = { .hook = HOOK };
+
+static json_object *at(json_object *object, const char *const *path)
+{
+	for (; object && *path; path++)
+		if (!json_object_object_get_ex(object, *path, &object))
+			return NULL;
+	return object;
+}
+
+static bool is_ours(json_object *item)
+{
+	json_object *path = at(item, (const char *const[]){ "path", NULL });
+
+	return path && json_object_is_type(path, json_type_string) &&
+	       (!strcmp(json_object_get_string(path), HOOK) || !strcmp(json_object_get_string(path), VQP_DEVICE_PATH));
+}
+
+/* The array holds what it held, less what is ours, and then one that is. */
+static void check_list(json_object *before, json_object *after, const char *const *path)
+{
+	json_object *old = at(before, path), *new = at(after, path);
+	size_t n = 0;
+
+	fuzz_check(json_object_is_type(new, json_type_array));
+	for (size_t i = 0; old && i < json_object_array_length(old); i++) {
+		json_object *item = json_object_array_get_idx(old, i);
+
+		if (is_ours(item))
+			continue;
+		fuzz_check(json_object_equal(item, json_object_array_get_idx(new, n)));
+		n++;
+	}
+	fuzz_check(json_object_array_length(new) == n + 1);
+	fuzz_check(is_ours(json_object_array_get_idx(new, n)));
+}
+
+/* Other members of the object at `path` are as they were. */
+static void check_others(json_object *before, json_object *after, const char *const *path, const char *const *but)
+{
+	json_object *old = at(before, path), *new = at(after, path);
+	int added = 0;
+
+	if (!old)
+		return;
+	json_object_object_foreach(old, key, value) {
+		const char *const *mine = but;
+
+		while (*mine && strcmp(*mine, key))
+			mine++;
+		if (!*mine)
+			fuzz_check(json_object_equal(value, at(new, (const char *const[]){ key, NULL })));
+	}
+	for (; *but; but++)
+		added += !json_object_object_get_ex(old, *but, NULL);
+	fuzz_check(json_object_object_length(new) == json_object_object_length(old) + added);
+}
+
+static void check_edit(json_object *before, json_object *after)
+{
+#define PATH(...)	((const char *const[]){ __VA_ARGS__, NULL })
+	check_others(before, after, (const char *const[]){ NULL }, PATH("linux", "hooks"));
+	check_others(before, after, PATH("linux"), PATH("devices", "resources"));
+	check_others(before, after, PATH("linux", "resources"), PATH("devices"));
+	check_others(before, after, PATH("hooks"), PATH("createRuntime", "poststop"));
+	check_list(before, after, PATH("linux", "devices"));
+	check_list(before, after, PATH("hooks", "createRuntime"));
+	check_list(before, after, PATH("hooks", "poststop"));
+	fuzz_check(json_object_array_length(at(after, PATH("linux", "resources", "devices"))));
+}
+
+static void check_twice(json_object *spec)
+{
+	const char *text = json_object_to_json_string_ext(spec, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	json_object *again;
+	char *error = NULL;
+
+	fuzz_check(!vqp_spec_edit(text, strlen(text), &grant, &again, &error));
+	fuzz_check(json_object_equal(spec, again));
+	json_object_put(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	char *text = malloc(bytes + 1), *error = NULL;
+	json_object *spec, *before;
+
+	fuzz_check(text);
+	memcpy(text, data, bytes);
+	text[bytes] = '\0';
+	if (vqp_spec_edit(text, bytes, &grant, &spec, &error)) {
+		fuzz_check(!spec && error);
+	} else {
+		before = json_tokener_parse(text);
+		fuzz_check(before && !error);
+		check_edit(before, spec);
+		check_twice(spec);
+		json_object_put(before);
+		json_object_put(spec);
+	}
+	free(error);
+	free(text);
+	return 0;
+}

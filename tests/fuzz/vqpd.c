@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Requests to vqpd, one per line, before a kernel that is an array and meta
+ * servers that do as numbers between the requests say. Every request has one
+ * answer, one that is refused leaves the kernel as it was, and one that succeeds did what it says.
+ */
+#include <errno.h>
+
+#include "../../node/address.h"
+#include "../../node/netns.h"
+#include "../../node/vqpd/add.h"
+#include "../../node/vqpd/request.h"
+#include "../../node/vqpd/watch.h"
+#include "json.h"
+
+#define NAMESPACES_MAX	8
+#define CLIENTS		3
+#define FD		1000	/* of the netns with number 0; no such file is open */
+
+const char *const fuzz_words[] = {
+	"op", "add", "del", "list", "status", "id", "ifname", "netns", "tenant", "address", "c1", "c2", "eth0", "net1",
+	"/0", "/1", "/2", "/gone", "/file", "10.1.0.2", "10.1.0.3", "fd00::2", "127.0.0.1", "a/b", "", "..",
+	"a-name-that-is-much-too-long-for-an-interface", NULL,
+};
+
+struct namespace {
+	uint32_t ino, tenant;
+	uint8_t gid[16];
+	char name[VQP_NAME_MAX];
+};
+
+static struct {
+	struct vqpd d;
+	struct vqp_client clients[CLIENTS];
+	const json_t *request[CLIENTS];	/* not yet answered */
+	struct namespace kernel[NAMESPACES_MAX];
+	unsigned int count;
+	bool no_module, no_parent;
+	uint32_t epoch;
+	uint64_t now_ms;
+	const struct vqp_client *serving;	/* whose request is at hand; NULL when it is answered */
+	bool refused;			/* ... at once */
+} env;
+
+/* ---- The kernel ---- */
+
+static int kernel_find(uint32_t tenant, const uint8_t gid[16])
+{
+	for (unsigned int i = 0; i < env.count; i++)
+		if (env.kernel[i].tenant == tenant && !memcmp(env.kernel[i].gid, gid, 16))
+			return i;
+	return -1;
+}
+
+static int kernel_find_netns(uint32_t ino)
+{
+	for (unsigned int i = 0; i < env.count; i++)
+		if (env.kernel[i].ino == ino)
+			return i;
+	return -1;
+}
+
+static void kernel_remove(unsigned int i)
+{
+	memmove(&env.kernel[i], &env.kernel[i + 1], (--env.count - i) * sizeof(env.kernel[0]));
+}
+
+static int kernel_add(const struct namespace *new)
+{
+	int same = kernel_find(new->tenant, new->gid), netns = kernel_find_netns(new->ino);
+
+	if (netns >= 0)
+		return same == netns ? 0 : -EEXIST;
+	if (same >= 0)
+		return -EADDRINUSE;
+	if (env.count == NAMESPACES_MAX)
+		return -ENOSPC;
+	env.kernel[env.count++] = *new;
+	return 0;
+}
+
+static void parse_key(const json_t *attrs, struct namespace *key)
+{
+	key->tenant = json_integer_value(json_object_get(attrs, "tenant"));
+	fuzz_check(key->tenant);
+	fuzz_check(!vqp_address_parse(json_string_value(json_object_get(attrs, "gid")), key->gid));
+}
+
+static int kernel_ns_add(const json_t *attrs)
+{
+	struct namespace new = { .ino = json_integer_value(json_object_get(attrs, "netns_fd")) };
+	const char *name = json_string_value(json_object_get(attrs, "name"));
+
+	parse_key(attrs, &new);
+	fuzz_check(new.ino >= FD && strlen(name) > 2 && strlen(name) < sizeof(new.name) && strchr(name, '/'));
+	strcpy(new.name, name);
+	return kernel_add(&new);
+}
+
+static int kernel_ns_del(const json_t *attrs)
+{
+	struct namespace key = { 0 };
+	int i;
+
+	parse_key(attrs, &key);
+	i = kernel_find(key.tenant, key.gid);
+	if (i < 0)
+		return -ENOENT;
+	kernel_remove(i);
+	return 0;
+}
+
+static int kernel_do(enum vqp_cmd cmd, const json_t *attrs, json_t **reply)
+{
+	if (env.no_module)
+		return -ENOPKG;
+	switch (cmd) {
+	case VQP_CMD_NS_ADD:
+		return kernel_ns_add(attrs);
+	case VQP_CMD_NS_DEL:
+		return kernel_ns_del(attrs);
+	case VQP_CMD_STATUS_GET:
+		*reply = json_pack("{s:s, s:I, s:i, s:[i]}", "node_gid", "fd00::1", "epoch", (json_int_t)env.epoch,
+				   "qkey", 2, "lanes", 3);
+		if (!env.no_parent)
+			json_object_set_new(*reply, "parent", json_string("rxe0"));
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs, json_t **reply)
+{
+	int ret = kernel_do(cmd, attrs, reply);
+
+	strcpy(netlink->error, ret ? "refused" : "");
+	return ret;
+}
+
+int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **list)
+{
+	char gid[VQP_ADDRESS_TEXT];
+
+	fuzz_check(cmd == VQP_CMD_NS_GET);
+	strcpy(netlink->error, "refused");
+	*list = NULL;
+	if (env.no_module)
+		return -ENOPKG;
+	*list = json_array();
+	json_array_append_new(*list, json_pack("{s:i, s:s, s:i}", "tenant", 0, "gid", "fd00::1", "netns_ino", 1));
+	for (unsigned int i = 0; i < env.count; i++)
+		json_array_append_new(*list, json_pack("{s:I, s:s, s:s, s:I}", "tenant", (json_int_t)env.kernel[i].tenant,
+						       "gid", vqp_address_format(env.kernel[i].gid, gid),
+						       "name", env.kernel[i].name,
+						       "netns_ino", (json_int_t)env.kernel[i].ino));
+	return 0;
+}
+
+const char *vqp_netlink_error(const struct vqp_netlink *netlink)
+{
+	return netlink->error;
+}
+
+int vqp_netns_open(const char *text)
+{
+	if (strlen(text) == 2 && text[1] >= '0' && text[1] <= '9')
+		return FD + text[1] - '0';
+	return !strcmp(text, "/file") ? -EINVAL : -ENOENT;
+}
+
+uint32_t vqp_netns_inode(int fd)
+{
+	return fd;
+}
+
+/* ---- The rest of the daemon ---- */
+
+uint64_t vqp_loop_now_ms(void)
+{
+	return env.now_ms;
+}
+
+void vqp_meta_run(struct vqp_meta *meta)
+{
+	fuzz_check(meta == &env.d.metas[0]);
+}
+
+void vqp_meta_withdraw(struct vqp_meta *meta, const struct vqp_entry *entry)
+{
+	fuzz_check(meta == &env.d.metas[0] && entry);
+}
+
+static void check_success(const json_t *request, const json_t *reply, bool at_once)
+{
+	const char *op = json_string_value(json_object_get(request, "op"));
+	struct vqp_request checked;
+
+	if (!strcmp(op, "add")) {
+		fuzz_check(!vqp_request_check_add(request, &checked));
+		fuzz_check(json_is_boolean(json_object_get(reply, "published")));
+		fuzz_check(json_integer_value(json_object_get(reply, "tenant")) == checked.tenant);
+		fuzz_check(!at_once || kernel_find(checked.tenant, checked.gid) >= 0);
+	} else if (!strcmp(op, "del")) {
+		fuzz_check(!vqp_request_check_del(request, &checked));
+		for (unsigned int i = 0; i < env.count && !env.no_module; i++)
+			fuzz_check(strcmp(env.kernel[i].name, checked.name) || checked.netns);
+	} else if (!strcmp(op, "list")) {
+		fuzz_check(json_array_size(json_object_get(reply, "namespaces")) == env.count + 1);
+	} else {
+		fuzz_check(!strcmp(op, "status") && json_is_integer(json_object_get(reply, "namespaces")));
+	}
+}
+
+void vqp_server_answer(struct vqp_client *client, json_t *reply)
+{
+	const json_t **request = &env.request[client - env.clients];
+	const bool at_once = client == env.serving, refused = !json_is_true(json_object_get(reply, "ok"));
+
+	fuzz_check(*request && json_is_boolean(json_object_get(reply, "ok")));
+	if (at_once) {
+		env.serving = NULL;
+		env.refused = refused;
+	}
+	if (refused) {
+		fuzz_check(json_is_string(json_object_get(reply, "errno")));
+		fuzz_check(json_string_length(json_object_get(reply, "error")));
+	} else {
+		check_success(*request, reply, at_once);
+	}
+	json_decref((json_t *)*request);
+	*request = NULL;
+	json_decref(reply);
+}
+
+/* ---- Events ---- */
+
+static void ask(json_t *json)
+{
+	struct namespace before[NAMESPACES_MAX];
+	const unsigned int count = env.count;
+	unsigned int i = 0;
+
+	while (i < CLIENTS && env.request[i])
+		i++;
+	if (i == CLIENTS)
+		return;			/* all wait; vqpd reads on when it has answered */
+	memcpy(before, env.kernel, sizeof(before));
+	env.request[i] = json_incref(json);
+	env.serving = &env.clients[i];
+	env.refused = false;
+	vqp_request_serve(&env.clients[i], json);
+	fuzz_check(!env.serving || env.d.adds);
+	env.serving = NULL;
+	if (env.refused) {
+		fuzz_check(env.count == count);
+		fuzz_check(!memcmp(before, env.kernel, count * sizeof(before[0])));
+	}
+}
+
+static void mark(uint32_t held, uint32_t refused)
+{
+	struct vqp_entry *entry = NULL;
+
+	while ((entry = vqp_registry_next(&env.d.registry, entry))) {
+		entry->held = held;
+		entry->refused = refused;
+		entry->refused_err = refused ? ENOSPC : 0;
+	}
+	vqp_add_settle(&env.d);
+}
+
+static void client_gone(unsigned int i)
+{
+	if (!env.request[i])
+		return;
+	vqp_request_gone(&env.clients[i]);
+	json_decref((json_t *)env.request[i]);
+	env.request[i] = NULL;
+}
+
+static void happen(json_int_t what)
+{
+	struct vqp_meta *meta = &env.d.metas[0];
+
+	switch (what & 15) {
+	case 0:
+		mark(1, 0);
+		break;
+	case 1:
+		mark(0, 1);
+		break;
+	case 2:
+		meta->state = meta->state == VQP_META_UP ? VQP_META_DOWN : VQP_META_UP;
+		break;
+	case 3:
+		meta->state = VQP_META_CONNECTING;
+		meta->error[0] = what & 16 ? 'e' : '\0';
+		break;
+	case 4:
+		env.now_ms += what & 0xfff;
+			vqp_add_settle(&env.d);
+		break;
+	case 5:
+		if (env.count)
+			kernel_remove((what >> 4 & 15) % env.count);
+		break;
+	case 6:
+		env.no_module = what & 16;
+		env.count = 0;
+		break;
+	case 7:
+		env.no_parent = what & 16;
+		break;
+	case 8:
+		env.epoch++;
+		break;
+	case 9:
+		client_gone((what >> 4 & 15) % CLIENTS);
+		break;
+	default:
+		vqp_watch_look(&env.d);
+		break;
+	}
+}
+
+static void check_registry(void)
+{
+	struct vqp_entry *entry = NULL;
+	unsigned int n = 0;
+
+	while ((entry = vqp_registry_next(&env.d.registry, entry)))
+		n++;
+	fuzz_check(n == env.d.registry.count && n <= NAMESPACES_MAX + 1 + CLIENTS);
+}
+
+static void tables_changed(struct vqp_meta_owner *owner)
+{
+	(void)owner;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct fuzz in = { data, bytes };
+	json_t *json;
+
+	memset(&env, 0, sizeof(env));
+	env.now_ms = 1000;
+	env.d.server.owner = &env.d;
+	env.d.nmetas = 1;
+	env.d.metas[0] = (struct vqp_meta){ .owner = &env.d.meta_owner, .bit = 1, .name = "m:1", .state = VQP_META_UP };
+	env.d.meta_owner.tables_changed = tables_changed;
+	for (unsigned int i = 0; i < CLIENTS; i++)
+		env.clients[i].server = &env.d.server;
+	vqp_watch_look(&env.d);
+	while (fuzz_line(&in, &json)) {
+		if (json_is_object(json))
+			ask(json);
+		else if (json_is_integer(json))
+			happen(json_integer_value(json));
+		json_decref(json);
+		check_registry();
+	}
+	for (unsigned int i = 0; i < CLIENTS; i++)
+		client_gone(i);
+	fuzz_check(!env.d.adds);
+	vqp_registry_exit(&env.d.registry);
+	json_decref(env.d.status);
+	json_decref(env.d.meta_owner.dct);
+	return 0;
+}
