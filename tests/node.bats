@@ -139,6 +139,13 @@ teardown_file() {
 	[ "$output" = '["rxe0","::ffff:10.77.0.1",true,true,true,true,true,"10.77.0.1",true,true]' ]
 }
 
+@test "vqpctl: status tells people the same" {
+	run on 1 'vqpctl status'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "parent      rxe0, ::ffff:10.77.0.1, UD payload 4096 bytes" ]
+	[[ $output == *$'\nvqpd        running, '*$' namespaces\nmeta        10.77.0.1, up\n'* ]]
+}
+
 @test "vqpctl: status without vqpd says how to start it" {
 	run on 1 'vqpctl status --socket /nonexistent/vqpd.sock'
 	[ "$status" -eq 0 ]
@@ -197,6 +204,17 @@ teardown_file() {
 	[[ $output == *"vqpctl ns add --netns NETNS"* ]]
 }
 
+@test "vqpctl: a meta server is named so that it can be asked" {
+	run on 2 'vqpctl meta set 10.77.0.1:x:y'
+	[ "$status" -eq 64 ]
+	run on 2 'vqpctl meta set {,}{,}{10.77.0.1,10.77.0.1} 10.77.0.1'
+	[ "$status" -eq 64 ]
+	[[ $output == "vqpctl: usage: "* ]]
+	run on 2 'vqpctl meta set nobody.invalid --json 2>/dev/null | jq -r .errno'
+	[ "$output" = EHOSTUNREACH ]
+	on 2 table_key
+}
+
 # ---- vqpctl ping ----
 
 @test "ping: from node to node" {
@@ -221,12 +239,57 @@ teardown_file() {
 	[ "$output" = "vqpctl: nobody of this tenant has the address 10.95.9.9" ]
 }
 
+@test "ping: a word is no address, a file no netns, and nodes are pinged by root" {
+	run on 1 'vqpctl ping node2'
+	[ "$status" -eq 64 ]
+	run on 1 'vqpctl ping 10.77.0.2 --netns /etc/passwd'
+	[ "$status" -eq 64 ]
+	run on 1 'setpriv --reuid 65534 --clear-groups vqpctl ping 10.77.0.2'
+	[ "$status" -eq 77 ]
+	[[ $output == *"run as root" ]]
+}
+
 @test "ping: from a netns without a namespace" {
 	on 1 'ip netns add node-a'
 	run on 1 'vqpctl ping --netns node-a 10.95.0.1'
 	[ "$status" -eq 69 ]
 	[ "$output" = "vqpctl: this network namespace has no VQP namespace: vqpctl ns add" ]
 }
+
+# ---- the daemons' options ----
+
+@test "daemons: misuse is told, and nothing is started" {
+	local words
+	for words in 'vqpd --bogus' 'vqpd extra' 'vqpd --lease 0' 'vqpd --lease x' 'vqpd --meta a:b:c' \
+		'vqpd -m{1,2,3,4,5,6,7,8,9}' 'vqp-metad --bogus' 'vqp-metad extra' 'vqp-metad --buckets 3' \
+		'vqp-metad --buckets 0' 'vqp-metad --listen 127.0.0.1:x'; do
+		run on 2 "timeout 10 $words"
+		[ "$status" -eq 64 ] || { echo "$words: $status, $output"; return 1; }
+		[ -n "$output" ]
+	done
+}
+
+@test "daemons: what they cannot have ends them with its name" {
+	run on 1 'timeout 10 vqp-metad --listen 10.77.0.1:7471'
+	[ "$status" -eq 69 ]
+	[ "${lines[-1]}" = "vqp-metad: cannot listen on 10.77.0.1:7471: Address already in use" ]
+	run on 1 'timeout 10 vqpd --socket /etc/passwd/vqpd.sock'
+	[ "$status" -eq 69 ]
+	[ "${lines[-1]}" = "vqpd: cannot listen on /etc/passwd/vqpd.sock: Not a directory" ]
+	run on 1 'timeout 10 vqpd --socket /run/vqp/second.sock --metrics 192.0.2.1:9471'
+	[ "$status" -eq 69 ]
+	[[ ${lines[-1]} == "vqpd: cannot serve metrics on 192.0.2.1:9471: "* ]]
+	on 1 'ip netns add node-a'
+	run on 1 'timeout 10 ip netns exec node-a vqp-metad'
+	[ "$status" -eq 69 ]
+	[ "$output" = "vqp-metad: run vqp-metad in the host's network namespace" ]
+}
+
+@test "daemons: --help tells the options" {
+	on 1 'vqpd --help | grep -e --metrics; vqp-metad --help | grep -e --buckets; vqpctl --help | grep -e "vqpctl ping"'
+}
+
+# ---- vqpd ----
 
 # ---- vqpd ----
 
@@ -295,6 +358,18 @@ teardown_file() {
 		timeout 5 bash -c "source /vqp/tests/node.bash; ask \"{\\\"op\\\":\\\"status\\\"}\"" | jq .ok
 		pkill -P $$ sleep; kill $silent $half 2>/dev/null || true'
 	[ "${lines[0]}" = true ]
+}
+
+@test "vqpd: who leaves while an add waits for a meta server is forgotten, and the add is not" {
+	disturb
+	on 1 'pkill -STOP -x vqp-metad'
+	on 2 'ip netns add node-b; ip netns add node-c
+		leave() { add c2 node-b 3 10.95.0.2; }
+		leave & asker=$!
+		eventually present 3 10.95.0.2
+		kill $(pgrep -x socat) $asker || true'
+	on 1 'pkill -CONT -x vqp-metad; eventually announced 3 10.95.0.2 2'
+	on 2 'eventually meta_up true; add c3 node-c 3 10.95.0.3 | jq -e .published'
 }
 
 @test "vqpd: 32 adds at once" {

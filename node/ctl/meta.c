@@ -85,8 +85,6 @@ int ctl_meta_set(const struct ctl_args *args)
 	cleanup_json json_t *request = json_pack("{s:o}", "meta", tables);
 	int ret = 0;
 
-	if (args->nwords > VQP_META_MAX)
-		return ctl_fail(args, EINVAL, "at most %d meta servers", VQP_META_MAX);
 	for (int i = 0; i < args->nwords && !ret; i++) {
 		json_t *info = NULL;
 
