@@ -170,8 +170,11 @@ static int run(struct ping *ping)
 	uint32_t count = ping->args->count;
 	cleanup_free double *us = calloc(count, sizeof(*us));
 	double start, connect_us;
-	int ret = us ? open_objects(ping) : ctl_fail(ping->args, ENOMEM, "out of memory");
+	int ret;
 
+	if (!us)
+		return ctl_fail(ping->args, ENOMEM, "out of memory");
+	ret = open_objects(ping);
 	if (ret)
 		return ret;
 	start = now_us();

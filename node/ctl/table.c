@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +63,10 @@ int ctl_print_table(const struct ctl_args *args, json_t *list, const struct ctl_
 	while (columns[n].key)
 		n++;
 	widths = calloc(n, sizeof(*widths));
+	if (!widths) {
+		json_decref(list);
+		return ctl_fail(args, ENOMEM, "out of memory");
+	}
 	for (unsigned int c = 0; c < n; c++) {
 		widths[c] = width_of(list, &columns[c]);
 		print_cell(columns[c].title, widths[c], c + 1 == n);

@@ -51,6 +51,7 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 
+	assert_non_null(f);
 	strcpy(f->directory, "/tmp/vqp-test-XXXXXX");
 	assert_non_null(mkdtemp(f->directory));
 	snprintf(f->path, sizeof(f->path), "%s/sock", f->directory);
@@ -165,6 +166,7 @@ static void an_endless_answer_is_refused(void **state)
 {
 	char *says = malloc(VQPD_REPLY_MAX + 2);
 
+	assert_non_null(says);
 	memset(says, 'x', VQPD_REPLY_MAX + 1);
 	says[VQPD_REPLY_MAX + 1] = '\0';
 	signal(SIGPIPE, SIG_IGN);

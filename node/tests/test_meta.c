@@ -79,7 +79,9 @@ static int setup(void **state)
 	struct sockaddr_in addr;
 	socklen_t bytes = sizeof(addr);
 
+	assert_non_null(f);
 	f->buckets = calloc(BUCKETS, sizeof(*f->buckets));
+	assert_non_null(f->buckets);
 	assert_int_equal(vqp_loop_init(&f->loop), 0);
 	strcpy(f->name, "127.0.0.1:0");
 	start_server(f, 100);

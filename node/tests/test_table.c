@@ -259,6 +259,7 @@ static void a_renewal_extends_the_lease_and_leaves_the_bucket_alone(void **state
 	(void)state;
 	start(&f, 4);
 	before = malloc(4 * sizeof(*before));
+	assert_non_null(before);
 	assert_int_equal(announce(&f, 1, 3, true, 0), 0);
 	memcpy(before, f.buckets, 4 * sizeof(*before));
 	assert_int_equal(announce(&f, 1, 3, false, 900), 0);

@@ -224,6 +224,7 @@ static void truncated_at_every_length(void **state)
 		for (u32 cut = 0; cut < bytes; cut++) {
 			u8 *part = malloc(cut ? cut : 1);
 
+			assert_non_null(part);
 			memcpy(part, buf, cut);
 			assert_int_equal(vqp_wire_parse(part, cut, &parsed), -EBADMSG);
 			free(part);
@@ -239,12 +240,12 @@ static void longer_than_it_says(void **state)
 		const struct vqp_pkt pkt = sample(which);
 		struct vqp_pkt parsed;
 		u32 bytes;
-		u8 *buf = packet(&pkt, &bytes);
+		u8 *buf = packet(&pkt, &bytes), *longer = realloc(buf, bytes + 1);
 
-		buf = realloc(buf, bytes + 1);
-		buf[bytes] = 0;
-		assert_int_equal(vqp_wire_parse(buf, bytes + 1, &parsed), -EBADMSG);
-		free(buf);
+		assert_non_null(longer);
+		longer[bytes] = 0;
+		assert_int_equal(vqp_wire_parse(longer, bytes + 1, &parsed), -EBADMSG);
+		free(longer);
 	}
 }
 
@@ -274,6 +275,7 @@ static void random_bytes(void **state)
 		const u32 bytes = unit_random(&rng) % 200;
 		u8 *buf = malloc(bytes ? bytes : 1);
 
+		assert_non_null(buf);
 		for (u32 i = 0; i < bytes; i++)
 			buf[i] = unit_random(&rng);
 		if (bytes > 6) {
@@ -627,7 +629,7 @@ static void psns_compare_across_the_wrap(void **state)
 	assert_false(vqp_psn_before(5, 5));
 }
 
-#define ROUND_TRIP(which) { "round_trip_" #which, round_trip, NULL, NULL, (void *)(uintptr_t)which }
+#define ROUND_TRIP(which) { "round_trip_" #which, round_trip, NULL, NULL, (void *)(uintptr_t)(which) }
 
 int main(void)
 {
