@@ -5,6 +5,10 @@
 
 #include <vqp/vqp.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define KRCORE_VQP VQP_QPT_VQP
 
 /* Like POSIX bind; gid must be this namespace's own. 0 or a negative errno value. */
@@ -15,5 +19,9 @@ int qconnect(struct ibv_qp *qp, union ibv_gid gid, int port);
 
 /* Like POSIX accept and ibv_poll_cq in one; see vqp_pop_msgs(). */
 int qpop_msgs(struct ibv_qp *qp, int num_entries, struct ibv_qp **src_qp, struct ibv_wc *wc);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* VQP_KRCORE_H */
