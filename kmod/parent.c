@@ -58,11 +58,14 @@ struct vqp_parent *vqp_parent_enter(int *token)
 	parent = srcu_dereference(parent_now, &parent_srcu);
 	if (!parent)
 		srcu_read_unlock(&parent_srcu, *token);
+	else
+		__release(&parent_srcu);	/* sparse has no words for "held unless NULL" */
 	return parent;
 }
 
 void vqp_parent_leave(int token)
 {
+	__acquire(&parent_srcu);
 	srcu_read_unlock(&parent_srcu, token);
 }
 
