@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <err.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cover.h"
+#include "world.h"
+
+static void (*const call_functions[KIND_MAX])(struct runner *run) = {
+#define X(name, weight) call_##name,
+	KINDS(X)
+#undef X
+};
+
+/* ---- Objects ---- */
+
+struct object *shelf_pick_fit(struct shelf *shelf, struct rnd *r,
+			      bool (*fits)(const struct object *object, uint64_t wanted), uint64_t wanted)
+{
+	uint32_t first = rnd_below(r, shelf->size), i;
+	struct object *any = &shelf->objects[first];
+
+	if (rnd_percent(r, 4))
+		return any;
+	for (i = 0; i < shelf->size; i++) {
+		struct object *object = &shelf->objects[(first + i) % shelf->size];
+
+		if (!object->live)
+			continue;
+		if (!fits || fits(object, wanted))
+			return object;
+		any = object;
+	}
+	return any;
+}
+
+struct object *shelf_pick(struct shelf *shelf, struct rnd *r)
+{
+	return shelf_pick_fit(shelf, r, NULL, 0);
+}
+
+bool object_in_state(const struct object *object, uint64_t state)
+{
+	return object->b == state;
+}
+
+bool object_of_context(const struct object *object, uint64_t context)
+{
+	return object->context == context;
+}
+
+struct object shelf_put(struct shelf *shelf, struct rnd *r, struct object object)
+{
+	uint32_t at = rnd_below(r, shelf->size), i;
+	struct object old;
+
+	for (i = 0; i < shelf->size; i++) {
+		if (!shelf->objects[i].live) {
+			at = i;
+			break;
+		}
+	}
+	old = shelf->objects[at];
+	shelf->objects[at] = object;
+	return old;
+}
+
+/* ---- Reports ---- */
+
+void note(struct runner *run, bool good)
+{
+	struct world *world = run->world;
+	int error = good ? 0 : errno;
+
+	atomic_fetch_add_explicit(&world->tally->calls, 1, memory_order_relaxed);
+	if (error < ERRNOS)
+		atomic_fetch_add_explicit(&world->tally->results[run->call->kind][error], 1,
+					  memory_order_relaxed);
+	if (world->talks)
+		fprintf(stderr, "%d %2u %-10s spoil %-2u %s\n", gettid(), run->at,
+			kind_names[run->call->kind], run->call->spoil,
+			good ? "ok" : strerrorname_np(error) ?: "failed");
+}
+
+void fail(struct runner *run, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	fprintf(stderr, "fuzz-calls: call %u (%s, spoil %u, seed %u): ", run->at,
+		kind_names[run->call->kind], run->call->spoil, run->call->seed);
+	vfprintf(stderr, format, ap);
+	fprintf(stderr, "\n");
+	va_end(ap);
+	atomic_store(&run->world->tally->failed, true);
+	_exit(1);
+}
+
+/* ---- Memory ---- */
+
+static bool memory_copy(void *own, const void *other, size_t bytes, bool write)
+{
+	struct iovec local = { own, bytes }, remote = { (void *)other, bytes };
+
+	return (write ? process_vm_writev(getpid(), &local, 1, &remote, 1, 0) :
+			process_vm_readv(getpid(), &local, 1, &remote, 1, 0)) == (ssize_t)bytes;
+}
+
+bool memory_write(void *to, const void *from, size_t bytes)
+{
+	return memory_copy((void *)from, to, bytes, true);
+}
+
+bool memory_read(void *to, const void *from, size_t bytes)
+{
+	return memory_copy(to, from, bytes, false);
+}
+
+static void *reserve(void *at, size_t bytes)
+{
+	void *memory = mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+			    (at ? MAP_FIXED : 0), -1, 0);
+
+	if (memory == MAP_FAILED)
+		err(1, "cannot reserve %zu bytes", bytes);
+	return memory;
+}
+
+uint8_t *world_stage(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *stage = reserve(NULL, STAGE_PAGES * page);
+
+	if (mprotect(stage, page, PROT_READ | PROT_WRITE) ||
+	    mprotect(stage + 2 * page, page, PROT_READ))
+		err(1, "mprotect");
+	return stage;
+}
+
+/* ---- Worlds ---- */
+
+static void shelve(struct world *world)
+{
+	struct shelf *const shelves[] = {
+		&world->contexts, &world->cqs, &world->vqps, &world->mrs, &world->maps, &world->children,
+	};
+	static const uint32_t sizes[] = { 3, 6, 16, 16, WINDOW_SLOTS, 3 };
+	size_t i;
+
+	for (i = 0; i < sizeof(shelves) / sizeof(shelves[0]); i++) {
+		memset(shelves[i], 0, sizeof(*shelves[i]));
+		shelves[i]->size = sizes[i];
+	}
+	world->tainted = false;
+}
+
+void world_init(struct world *world)
+{
+	/* One slot more, so that what a program maps has no neighbour. */
+	world->window = reserve(NULL, (WINDOW_SLOTS + 1) * WINDOW_SLOT_BYTES);
+	shelve(world);
+}
+
+void world_reset(struct world *world)
+{
+	uint32_t i;
+
+	for (i = 0; i < world->children.size; i++)
+		if (world->children.objects[i].live)
+			kill((pid_t)world->children.objects[i].a, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	/* All that a program opens comes after what the worker holds. */
+	close_range((unsigned int)cover_first_free_fd(), ~0U, 0);
+	reserve(world->window, WINDOW_SLOTS * WINDOW_SLOT_BYTES);
+	shelve(world);
+}
+
+/* ---- Running ---- */
+
+struct thread {
+	pthread_t id;
+	struct runner runner;
+	uint8_t index;
+};
+
+static void *run_thread(void *data)
+{
+	struct thread *thread = data;
+	struct runner *run = &thread->runner;
+	const struct program *program = run->world->program;
+	uint32_t i;
+
+	cover_begin(thread->index);
+	for (i = 0; i < program->ncalls; i++) {
+		if (program->calls[i].thread != thread->index)
+			continue;
+		run->call = &program->calls[i];
+		run->at = i;
+		run->rnd.state = run->call->seed;
+		call_functions[run->call->kind](run);
+		if (run->only && !--run->only)
+			break;
+	}
+	/* The child of a program ends here, whoever forked it. */
+	if (run->world->forked)
+		_exit(0);
+	cover_end(thread->index);
+	return NULL;
+}
+
+void world_run(struct world *world, const struct program *program, uint8_t *stages[PROGRAM_THREADS])
+{
+	struct thread threads[PROGRAM_THREADS];
+	uint8_t i;
+
+	world->program = program;
+	for (i = 0; i < PROGRAM_THREADS; i++)
+		threads[i] = (struct thread) { .index = i, .runner = { .world = world, .stage = stages[i] } };
+	for (i = 1; i < program->nthreads; i++)
+		if (pthread_create(&threads[i].id, NULL, run_thread, &threads[i]))
+			err(1, "pthread_create");
+	run_thread(&threads[0]);
+	for (i = 1; i < program->nthreads; i++)
+		pthread_join(threads[i].id, NULL);
+	world_reset(world);
+}
