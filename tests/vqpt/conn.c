@@ -91,13 +91,25 @@ struct ibv_wc vqpt_conn_wait(const struct vqpt_conn *conn, struct ibv_cq *cq)
 	return wc;
 }
 
+/* A VQP that refuses requests has failed one before: tell of that. */
+static void die_of_post(struct ibv_qp *qp, int err, const char *call, uint64_t wr_id)
+{
+	struct ibv_wc wc;
+
+	while (err == EIO && ibv_poll_cq(qp->send_cq, 1, &wc) > 0) {
+		if (wc.status != IBV_WC_SUCCESS)
+			vqpt_die(0, "request %llu completed with status %d", (unsigned long long)wc.wr_id, wc.status);
+	}
+	vqpt_die(err, "%s of request %llu", call, (unsigned long long)wr_id);
+}
+
 void vqpt_conn_post_send(struct ibv_qp *qp, struct ibv_send_wr *list)
 {
 	struct ibv_send_wr *bad;
 	int err = ibv_post_send(qp, list, &bad);
 
 	if (err)
-		vqpt_die(err, "post_send of request %llu", (unsigned long long)bad->wr_id);
+		die_of_post(qp, err, "post_send", bad->wr_id);
 }
 
 void vqpt_conn_post_recv(struct ibv_qp *qp, uint64_t wr_id, void *addr, uint32_t bytes, uint32_t lkey)
@@ -107,7 +119,7 @@ void vqpt_conn_post_recv(struct ibv_qp *qp, uint64_t wr_id, void *addr, uint32_t
 	int err = ibv_post_recv(qp, &wr, &bad);
 
 	if (err)
-		vqpt_die(err, "post_recv of request %llu", (unsigned long long)wr_id);
+		die_of_post(qp, err, "post_recv", wr_id);
 }
 
 void vqpt_conn_send_small(struct ibv_qp *qp, const void *data, uint32_t bytes)

@@ -28,6 +28,7 @@ static const struct {
 	{ "fork", "ADDRESS PORT", "a child uses its parent's VQP", 2, vqpt_share_fork },
 	{ "scm", "ADDRESS PORT", "a process uses a VQP it got by SCM_RIGHTS", 2, vqpt_share_scm },
 	{ "epoll", "ADDRESS PORT", "sleep in epoll until the echo arrives", 2, vqpt_share_epoll },
+	{ "signals", "ADDRESS PORT", "send, with a signal every millisecond", 2, vqpt_signals_run },
 	{ "bad", "CASE [ADDRESS PORT KEY ADDR]", "do one thing wrong, print what came of it", -1, vqpt_bad_run },
 };
 
