@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The fuzzers in tests/fuzz-kernel: system calls and netlink on node 1, packets from node 1 to node 2.
-# FUZZ_CALLS and FUZZ_SECONDS say how many and how long; `make fuzz-kernel` has them large. A failure
+# FUZZ_CALLS and FUZZ_PACKET_SECONDS say how many and how long; `make fuzz-kernel` has them large. A failure
 # names its seed, and what each worker was doing is in the testbed's share.
 
 bats_require_minimum_version 1.5.0
 load lib
 
-calls=${FUZZ_CALLS-20000} seconds=${FUZZ_SECONDS-10}
+calls=${FUZZ_CALLS-20000} seconds=${FUZZ_PACKET_SECONDS-10}
 # a call takes a millisecond, or some on the debug kernel
 NODE_TIMEOUT=$((300 + calls / 100 + 4 * seconds))
 
