@@ -100,7 +100,7 @@ static void mem_transfer(struct vqpt_conn *conn, const struct vqpt_options *o, e
 	struct ibv_send_wr wr = {
 		.wr_id = imm,
 		.sg_list = sges,
-		.num_sge = vqpt_conn_cut(sges, o->sges, conn->memory, o->bytes, conn->mr->lkey),
+		.num_sge = vqpt_sge_cut(sges, o->sges, conn->memory, o->bytes, conn->mr->lkey),
 		.opcode = opcode,
 		.send_flags = IBV_SEND_SIGNALED | (o->inline_data ? IBV_SEND_INLINE : 0),
 		.imm_data = imm,

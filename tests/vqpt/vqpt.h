@@ -70,8 +70,10 @@ void vqpt_conn_post_recv(struct ibv_qp *qp, uint64_t wr_id, void *addr, uint32_t
 /* Send a small message at once (inline, unsignaled). */
 void vqpt_conn_send_small(struct ibv_qp *qp, const void *data, uint32_t bytes);
 
+/* sge.c */
+
 /* Cut [addr, addr + bytes) into at most `count` SGEs; returns how many (0 for 0 bytes). */
-int vqpt_conn_cut(struct ibv_sge *sges, uint32_t count, void *addr, uint64_t bytes, uint32_t lkey);
+int vqpt_sge_cut(struct ibv_sge *sges, uint32_t count, void *addr, uint64_t bytes, uint32_t lkey);
 
 /* pattern.c: bytes that tell where they belong. */
 
