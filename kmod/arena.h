@@ -22,7 +22,10 @@ struct vqp_arena {
 
 int vqp_arena_mmap(struct vm_area_struct *vma);
 
-/* The arena of ctx that [addr, addr + bytes) of the current process lies in, referenced, and the offset in it; or NULL. */
+/*
+ * The arena of ctx that [addr, addr + bytes) of the current process lies in, referenced, and the
+ * offset in it; or NULL.
+ */
 struct vqp_arena *vqp_arena_find(struct vqp_context *ctx, u64 addr, u64 bytes, u64 *offset);
 void vqp_arena_put(struct vqp_arena *arena);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Contexts: open files of /dev/vqp. Everything a function holds, except CQs, lives and dies with one. */
+/* Contexts: open files of /dev/vqp. All that a function holds, but CQs, lives and dies with one. */
 #ifndef VQP_CONTEXT_H
 #define VQP_CONTEXT_H
 
@@ -9,7 +9,8 @@
 struct vqp_ns;
 
 struct vqp_context {
-	struct vqp_ns *ns;		/* NULL until the first ioctl, then constant; one reference */
+	/* NULL until the first ioctl, then constant; one reference */
+	struct vqp_ns *ns;
 	struct list_head ns_link;	/* under vqp_ns.lock */
 	struct mutex lock;		/* guards the lists and dead; inside vqp_ns.lock */
 	struct list_head vqps;

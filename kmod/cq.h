@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Completion queues: a file descriptor and a ring that user space maps and polls without system calls. */
+/* Completion queues: a descriptor, and a ring that user space polls without system calls. */
 #ifndef VQP_CQ_H
 #define VQP_CQ_H
 
@@ -14,7 +14,8 @@ struct vqp_ns;
 struct vqp_cq {
 	struct kref ref;		/* the file, and one per VQP and queue */
 	spinlock_t lock;		/* guards tail and overflowed; taken last of all */
-	u32 tail;			/* the kernel's own; user space may scribble over the ring's */
+	/* the kernel's own; user space may scribble over the ring's */
+	u32 tail;
 	u32 entries;			/* power of two */
 	bool overflowed;
 	struct vqp_cq_ring *ring;

@@ -21,7 +21,8 @@ struct vqp_cursor {
 	const struct vqp_sge *sge;		/* present one */
 	u32 num_sge;				/* from it on */
 	u32 done;				/* bytes of it walked over */
-	struct vqp_mr *mr;			/* its region, referenced, or NULL: not looked up yet */
+	/* its region, referenced, or NULL: not looked up yet */
+	struct vqp_mr *mr;
 	void *kbuf;				/* kernel memory instead, or NULL */
 	void *mapped;
 };

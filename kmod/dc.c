@@ -15,7 +15,10 @@
 #include "recv.h"
 #include "qp.h"
 
-/* Flow number -> VQP. Written in process context, read under RCU. Cyclic: a number rests long before it comes back. */
+/*
+ * Flow number -> VQP. Written in process context, read under RCU. Cyclic: a number rests long
+ * before it comes back.
+ */
 static DEFINE_XARRAY_ALLOC1(dc_flows);
 static u32 dc_next_flow;
 
@@ -237,7 +240,7 @@ int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 		ret = xa_alloc_cyclic(&dc_flows, &vqp->flow, vqp, xa_limit_31b,
 				      &dc_next_flow, GFP_KERNEL_ACCOUNT);
 		ret = min(ret, 0);
-		/* Without memory a number is written all the same; it is, or will be, another VQP's. */
+		/* Without memory a number is written all the same; it is another VQP's. */
 		if (ret)
 			vqp->flow = 0;
 	}
@@ -481,7 +484,7 @@ void vqp_dc_break(struct vqp *vqp)
 
 /* ---- Packets ---- */
 
-/* From the node that the flow goes to now, and from its present life, unless it says that this is a new one. */
+/* From the node that the flow goes to, in its present life unless it says that it is a new one. */
 static bool dc_is_target(const struct vqp *vqp, const u8 *gid, const struct vqp_pkt *pkt)
 {
 	return !memcmp(vqp->dct.node_gid, gid, VQP_GID_BYTES) &&

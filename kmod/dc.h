@@ -20,7 +20,7 @@ extern const struct vqp_rx_ops vqp_dc_rx_ops;
 void vqp_dc_init(struct vqp *vqp);
 void vqp_dc_release(struct vqp *vqp);
 
-/* Connect vqp to the node `dct`, also anew after a reroute. Process context. -ENETDOWN, -EHOSTUNREACH, ... */
+/* Connect vqp to the node `dct`, also anew. Process context. -ENETDOWN, -EHOSTUNREACH, ... */
 int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct);
 
 /* The loop carrier takes over: nothing of the parent may be used any more. Under vqp.lock. */
@@ -32,7 +32,9 @@ void vqp_dc_run(struct vqp *vqp);
 /* A send slot came free. */
 void vqp_dc_kick(struct vqp *vqp);
 
-/* Teardown: its flow number names nothing any more; then its timer ends and it waits for no slot. */
+/*
+ * Teardown: its flow number names nothing any more; then its timer ends and it waits for no slot.
+ */
 void vqp_dc_unpublish(struct vqp *vqp);
 void vqp_dc_detach(struct vqp *vqp);
 

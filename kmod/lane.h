@@ -73,7 +73,7 @@ int __must_check vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest
 			       const struct vqp_pkt *pkt, struct vqp_cursor *c, u32 bytes,
 			       struct vqp *waiter);
 
-/* Let go of the contexts, and receives, of initiators that vanished. Process context, now and then. */
+/* Let go of contexts, and receives, of initiators that vanished. Process context, now and then. */
 void vqp_lane_expire(struct vqp_lane *lane);
 
 /* Take vqp off the waiting list. */

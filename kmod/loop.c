@@ -66,7 +66,7 @@ static u32 loop_copy_status(int ret, bool sending)
 	return sending ? VQP_WC_LOC_PROT_ERR : VQP_WC_REM_ACCESS_ERR;
 }
 
-/* Copy `bytes` from one walk to another; the status for the requester, whose own memory is `own`. */
+/* Copy `bytes` from walk to walk; the status for the requester, whose own memory is `own`. */
 static u32 loop_copy_piece(struct vqp_cursor *dst, struct vqp_cursor *src, u32 bytes,
 			   const struct vqp_cursor *own)
 {
@@ -190,7 +190,10 @@ static int loop_one(struct vqp *vqp, struct vqp_send *send, u32 *status)
 	return ret;
 }
 
-/* Carry out the oldest request. False: there is none, or it cannot be now. Under vqp.lock, which is dropped meanwhile. */
+/*
+ * Carry out the oldest request. False: there is none, or it cannot be now. Under vqp.lock, which is
+ * dropped meanwhile.
+ */
 static bool loop_next(struct vqp *vqp)
 {
 	struct vqp_msg *msg = list_first_entry_or_null(&vqp->tx.msgs, struct vqp_msg, link);
@@ -219,7 +222,10 @@ void vqp_loop_run(struct vqp *vqp)
 	u32 budget = LOOP_BUDGET;
 
 	spin_lock_bh(&vqp->lock);
-	/* Whoever runs looks at the list again before it stops; one that is parked runs when it is unparked. */
+	/*
+	 * Whoever runs looks at the list again before it stops; one that is parked runs when it is
+	 * unparked.
+	 */
 	if (vqp->loop_running || vqp->carrier != VQP_CARRIER_LOOP ||
 	    !list_empty_careful(&vqp->park_link))
 		goto unlock;
@@ -229,7 +235,7 @@ void vqp_loop_run(struct vqp *vqp)
 	vqp->loop_running = false;
 	if (vqp->state == VQP_QP_ERROR)
 		vqp_tx_abort(&vqp->tx, VQP_WC_WR_FLUSH_ERR);
-	/* Out of budget, or unparked before loop_running fell: that call left the work to this one. */
+	/* Out of budget, or unparked before loop_running fell: that call left this the work. */
 	if (!list_empty(&vqp->tx.msgs) && list_empty_careful(&vqp->park_link) &&
 	    vqp_ns_alive(vqp->loop_ns))
 		vqp_do_later(vqp, VQP_TODO_LOOP);

@@ -10,7 +10,10 @@
 struct vqp;
 struct vqp_ns;
 
-/* Connect vqp to `local` (takes over the reference, also on failure), also anew after a reroute. Process context. */
+/*
+ * Connect vqp to `local` (takes over the reference, also on failure), also anew after a reroute.
+ * Process context.
+ */
 int vqp_loop_attach(struct vqp *vqp, struct vqp_ns *local);
 
 /* Carry out what is queued, unless another thread does. Process context. */

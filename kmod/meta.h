@@ -25,7 +25,7 @@ struct vqp_meta_table {
 	u32 buckets;
 };
 
-/* -EHOSTUNREACH: nobody has this address; -ETIMEDOUT: no meta server answered; -ENETDOWN. Process context. */
+/* -EHOSTUNREACH: nobody is there; -ETIMEDOUT: no server answers; -ENETDOWN. Process context. */
 int vqp_meta_route(u32 tenant, const u8 *gid, struct vqp_route *route);
 void vqp_route_end(struct vqp_route *route);
 

@@ -147,7 +147,7 @@ static int nl_cache_flush(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- Answers ---- */
 
-/* With a Q_Key, or the key of the meta table, an unprivileged user of uverbs could speak for a kernel. */
+/* With a Q_Key, or the meta table's key, any user of uverbs could speak for a kernel. */
 static bool nl_may_see_keys(const struct sk_buff *request)
 {
 	return netlink_capable(request, CAP_NET_ADMIN);
@@ -311,8 +311,10 @@ static int nl_dump_one_vqp(struct nl_dump *d, struct vqp_ns *ns, struct vqp *vqp
 		!nla_put_u32(d->skb, VQP_ATTR_REMOTE_PORT, q.remote_port) &&
 		!nla_put_u32(d->skb, VQP_ATTR_SENDS_PENDING, q.sends_pending) &&
 		!nla_put_u32(d->skb, VQP_ATTR_RECVS_PENDING, q.recvs_pending) &&
-		!nla_put_u64_64bit(d->skb, VQP_ATTR_TX_MSGS, READ_ONCE(vqp->tx_msgs), VQP_ATTR_PAD) &&
-		!nla_put_u64_64bit(d->skb, VQP_ATTR_RX_MSGS, READ_ONCE(vqp->rx_msgs), VQP_ATTR_PAD));
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_TX_MSGS, READ_ONCE(vqp->tx_msgs),
+				   VQP_ATTR_PAD) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_RX_MSGS, READ_ONCE(vqp->rx_msgs),
+				   VQP_ATTR_PAD));
 }
 
 static int nl_dump_ns_vqps(struct vqp_ns *ns, void *arg)
@@ -355,8 +357,10 @@ static int nl_dump_one_peer(struct vqp_peer *peer, void *arg)
 		!nla_put_u32(d->skb, VQP_ATTR_EPOCH, READ_ONCE(peer->epoch)) &&
 		(!nl_may_see_keys(d->cb->skb) ||
 		 !nla_put_u32(d->skb, VQP_ATTR_QKEY, READ_ONCE(peer->qkey))) &&
-		!nla_put_u64_64bit(d->skb, VQP_ATTR_TX_PACKETS, READ_ONCE(peer->tx_packets), VQP_ATTR_PAD) &&
-		!nla_put_u64_64bit(d->skb, VQP_ATTR_RX_PACKETS, READ_ONCE(peer->rx_packets), VQP_ATTR_PAD));
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_TX_PACKETS, READ_ONCE(peer->tx_packets),
+				   VQP_ATTR_PAD) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_RX_PACKETS, READ_ONCE(peer->rx_packets),
+				   VQP_ATTR_PAD));
 }
 
 static int nl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -385,7 +389,9 @@ static int nl_dump_one_meta(const struct vqp_meta_table *table, void *arg)
 	struct nl_dump *d = arg;
 	void *hdr = nl_dump_put(d, VQP_CMD_META_GET);
 
-	return !hdr ? -EMSGSIZE : nl_dump_end(d, hdr, nl_put_meta(d->skb, table, nl_may_see_keys(d->cb->skb)));
+	if (!hdr)
+		return -EMSGSIZE;
+	return nl_dump_end(d, hdr, nl_put_meta(d->skb, table, nl_may_see_keys(d->cb->skb)));
 }
 
 static int nl_meta_dump(struct sk_buff *skb, struct netlink_callback *cb)

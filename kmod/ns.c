@@ -179,7 +179,7 @@ unlock:
 	return ret;
 }
 
-/* Out of the table, so that nothing new finds it; the caller does ns_kill(). NULL: there is none. */
+/* Out of the table, so that nothing new finds it; the caller does ns_kill(). NULL: none. */
 static struct vqp_ns *ns_take(struct vqp_net *vnet)
 {
 	struct vqp_ns *ns = vnet->ns;

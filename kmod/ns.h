@@ -41,7 +41,10 @@ struct vqp_ns {
 int __init vqp_ns_init(void);
 void vqp_ns_exit(void);
 
-/* The namespace of a network namespace, referenced; ERR_PTR(-ENONET), or -EPERM for the host's own without CAP_NET_ADMIN. */
+/*
+ * The namespace of a network namespace, referenced; ERR_PTR(-ENONET), or -EPERM for the host's own
+ * without CAP_NET_ADMIN.
+ */
 struct vqp_ns *vqp_ns_of_net(struct net *net);
 
 /* By address, referenced, or NULL. Any context. */

@@ -110,7 +110,8 @@ static int parent_choose_gid(struct vqp_parent *parent)
 				best = rate;
 				parent->port = port;
 				parent->gid_index = i;
-				parent->mtu = min_t(u32, ib_mtu_enum_to_int(pa.active_mtu), PAGE_SIZE);
+				parent->mtu = min_t(u32, ib_mtu_enum_to_int(pa.active_mtu),
+						    PAGE_SIZE);
 				memcpy(parent->dct.node_gid, attr->gid.raw, VQP_GID_BYTES);
 			}
 			rdma_put_gid_attr(attr);
@@ -151,7 +152,8 @@ static int parent_create_lanes(struct vqp_parent *parent)
 			return PTR_ERR(lane);
 		parent->lanes[i] = lane;
 		parent->dct.qpn[i] = lane->qp->qp_num;
-		parent->nlanes = parent->dct.lanes = i + 1;
+		parent->nlanes = i + 1;
+		parent->dct.lanes = i + 1;
 	}
 	parent->pool_bytes = (u64)n * vqp_lane_bytes();
 	return 0;
@@ -254,7 +256,8 @@ static bool parent_valid(struct vqp_parent *parent)
 	attr = rdma_get_gid_attr(parent->dev, parent->port, parent->gid_index);
 	if (IS_ERR(attr))
 		return false;
-	valid = !READ_ONCE(parent->broken) && !memcmp(attr->gid.raw, parent->dct.node_gid, VQP_GID_BYTES);
+	valid = !READ_ONCE(parent->broken) &&
+		!memcmp(attr->gid.raw, parent->dct.node_gid, VQP_GID_BYTES);
 	rdma_put_gid_attr(attr);
 	return valid;
 }
@@ -330,7 +333,10 @@ static int parent_add(struct ib_device *dev)
 	list_add_tail(&client->link, &parent_clients);
 	parent_up(client);
 	mutex_unlock(&parent_mutex);
-	/* From here on a GID that comes later is noticed; one that came meanwhile is looked for once more. */
+	/*
+	 * From here on a GID that comes later is noticed; one that came meanwhile is looked for
+	 * once more.
+	 */
 	ib_register_event_handler(&client->events);
 	queue_work(system_unbound_wq, &client->work);
 	return 0;

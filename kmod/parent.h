@@ -36,7 +36,10 @@ void vqp_parent_exit(void);
 /* The parent, or NULL; valid inside the RCU read section. */
 struct vqp_parent *vqp_parent_rcu(void);
 
-/* The same for process context that sleeps: it stays in place until vqp_parent_leave(). NULL: none, do not leave. */
+/*
+ * The same for process context that sleeps: it stays in place until vqp_parent_leave(). NULL: none,
+ * do not leave.
+ */
 struct vqp_parent *vqp_parent_enter(int *token);
 void vqp_parent_leave(int token);
 

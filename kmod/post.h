@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Posting: request lists from user space, parsed and checked before anything is queued (KRCORE, Algorithm 2). */
+/*
+ * Posting: request lists from user space, parsed and checked before anything is queued (KRCORE,
+ * Algorithm 2).
+ */
 #ifndef VQP_POST_H
 #define VQP_POST_H
 

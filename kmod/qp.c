@@ -419,7 +419,7 @@ unlock:
 	return ret;
 }
 
-/* Find the way to (gid, port or number) and attach the carrier that goes it (KRCORE, Algorithm 1). */
+/* Find the way to (gid, port or number) and attach its carrier (KRCORE, Algorithm 1). */
 static int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
 {
 	struct vqp_route route;

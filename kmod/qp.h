@@ -41,7 +41,8 @@ struct vqp {
 	struct kref ref;
 	u32 qp_num;
 	struct vqp_ns *ns;		/* referenced */
-	struct vqp_context *ctx;	/* NULL: the kernel's own (meta.c); outlives the VQP's findable life */
+	/* NULL: the kernel's own (meta.c); outlives the VQP's findable life */
+	struct vqp_context *ctx;
 	struct list_head ctx_link;	/* under ctx->lock */
 	struct vqp_cq *send_cq, *recv_cq;	/* referenced; NULL: the kernel's own */
 	u32 max_send_wr, max_recv_wr;
@@ -51,7 +52,8 @@ struct vqp {
 	spinlock_t lock;		/* guards all down to rq_lock */
 	u8 state;			/* enum vqp_qp_state */
 	u8 carrier;			/* enum vqp_carrier */
-	bool silent;			/* being destroyed: nothing reaches user space; also under rq_lock */
+	/* being destroyed: nothing reaches user space; also under rq_lock */
+	bool silent;
 	bool rerouted;			/* since the last message that got through */
 	bool suspected;			/* likewise */
 	bool loop_running;		/* a thread is carrying out the head of tx.msgs */
@@ -75,7 +77,8 @@ struct vqp {
 	atomic_t receiving;		/* messages in progress that took a receive */
 
 	struct list_head parked;	/* VQPs of this node that wait for a receive of this one; */
-	struct list_head park_link;	/* waits for a receive of parked_on; all three under loop.c's lock */
+	/* waits for a receive of parked_on; all three under loop.c's lock */
+	struct list_head park_link;
 	const struct vqp *parked_on;
 
 	unsigned long todo;		/* bits: enum vqp_todo */
@@ -90,7 +93,8 @@ struct vqp_send {
 	u32 opcode;			/* enum vqp_wr_opcode */
 	u32 send_flags;			/* VQP_SEND_* */
 	void *kbuf;			/* payload in kernel memory, or NULL: the SGEs */
-	void (*done)(struct vqp_send *send, u32 status);	/* the kernel's own: instead of a CQE; takes over the memory. Under vqp.lock. */
+	/* the kernel's own: instead of a CQE; takes over the memory. Under vqp.lock. */
+	void (*done)(struct vqp_send *send, u32 status);
 	u32 num_sge;
 	struct vqp_sge sge[];		/* or inline data */
 };
@@ -137,7 +141,10 @@ void vqp_send_cursor(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *sen
 /* struct vqp_tx_ops.complete; under vqp->lock. */
 void vqp_send_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status);
 
-/* Put requests on the send queue and set the carrier going. Takes as many as there is room for; returns how many, or -errno. */
+/*
+ * Put requests on the send queue and set the carrier going. Takes as many as there is room for;
+ * returns how many, or -errno.
+ */
 int vqp_send_queue(struct vqp *vqp, struct list_head *sends, u32 count);
 
 static inline struct vqp_send *vqp_send_of(struct vqp_msg *msg)

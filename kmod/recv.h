@@ -34,12 +34,12 @@ struct vqp_recv_info {
 /* Append; -ENOMEM if max_recv_wr are posted, -EIO in the error state. Consumes recv on success. */
 int vqp_recv_post(struct vqp *vqp, struct vqp_recv *recv);
 
-/* Take the oldest for a message of `bytes`; -EAGAIN, -EMSGSIZE, -ENOENT (VQP failed or going). Any context. */
+/* The oldest for a message of `bytes`; -EAGAIN, -EMSGSIZE, -ENOENT (VQP failed). Any context. */
 int __must_check vqp_recv_take(struct vqp *vqp, u32 bytes, struct vqp_recv **recv);
 void vqp_recv_put_back(struct vqp_recv *recv);
 void vqp_recv_complete(struct vqp_recv *recv, const struct vqp_recv_info *info);
 
-/* The VQP is in the error state: complete what is queued with WR_FLUSH_ERR (without a word if it is silent). */
+/* The VQP failed: complete what is queued with WR_FLUSH_ERR, without a word if it is silent. */
 void vqp_recv_flush(struct vqp *vqp);
 
 #endif

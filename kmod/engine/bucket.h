@@ -39,8 +39,9 @@ struct vqp_bucket {
 /* The two candidate buckets of a key (they may be the same). nbuckets: power of two. */
 void vqp_bucket_index(u32 tenant, const u8 *gid, u32 nbuckets, u32 index[2]);
 
-/* 1: found; 0: not in this bucket; -EAGAIN: torn, read again; -EBADMSG: not a bucket or nonsense in it. */
-int __must_check vqp_bucket_find(const struct vqp_bucket *b, u32 tenant, const u8 *gid, struct vqp_dct *dct);
+/* 1: found; 0: not in this bucket; -EAGAIN: torn, read again; -EBADMSG: no bucket or nonsense. */
+int __must_check vqp_bucket_find(const struct vqp_bucket *b, u32 tenant, const u8 *gid,
+				 struct vqp_dct *dct);
 
 /*
  * Writer's side. An empty bucket; insert or replace (-ENOSPC: full, -EINVAL: a
@@ -48,7 +49,8 @@ int __must_check vqp_bucket_find(const struct vqp_bucket *b, u32 tenant, const u
  * (-ENOENT). The bucket is valid when each returns.
  */
 void vqp_bucket_init(struct vqp_bucket *b);
-int __must_check vqp_bucket_set(struct vqp_bucket *b, u32 tenant, const u8 *gid, const struct vqp_dct *dct);
+int __must_check vqp_bucket_set(struct vqp_bucket *b, u32 tenant, const u8 *gid,
+				const struct vqp_dct *dct);
 int vqp_bucket_clear(struct vqp_bucket *b, u32 tenant, const u8 *gid);
 
 #endif

@@ -63,7 +63,8 @@ static void vqp_rx_respond(const struct vqp_rx_call *call, struct vqp_rx *rx)
 		vqp_rx_fill(call, &answer, VQP_OP_READ_RESP);
 		answer.offset = pkt->offset + done;
 		answer.payload_bytes = bytes;
-		if (call->tab->ops->reply(call->reply_to, &answer, rx, pkt->rkey, pkt->addr + done, bytes))
+		if (call->tab->ops->reply(call->reply_to, &answer, rx,
+					  pkt->rkey, pkt->addr + done, bytes))
 			return;
 		done += bytes;
 	} while (done < pkt->msg_bytes);
@@ -210,7 +211,7 @@ static bool vqp_rx_matches(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
 
 /* ---- Requests --------------------------------------------------------- */
 
-/* Each returns 0 when the packet is carried out, else enum vqp_nak. After NAK_RNR it can be tried again. */
+/* Each returns 0 when the packet is carried out, else enum vqp_nak; NAK_RNR can be tried again. */
 
 static u8 vqp_rx_recv_nak(int err)
 {

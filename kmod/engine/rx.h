@@ -37,8 +37,9 @@ struct vqp_rx_ops {
 	bool (*alive)(struct vqp_rx *rx);
 	/*
 	 * Take a receive request for a SEND of `bytes`, or for a WRITE with
-	 * immediate (bytes 0; its data is already written, and written again after NAK_RNR), keep it in rx->recv. 0; -EAGAIN (NAK_RNR);
-	 * -ENOENT, -EMSGSIZE (NAK_INV_REQ); other: NAK_OP.
+	 * immediate (bytes 0; its data is already written, and written again
+	 * after NAK_RNR), keep it in rx->recv. 0; -EAGAIN (NAK_RNR); -ENOENT,
+	 * -EMSGSIZE (NAK_INV_REQ); other: NAK_OP.
 	 */
 	int (*recv_begin)(struct vqp_rx *rx, u32 bytes);
 	/* Put SEND data. Non-zero: NAK_OP. */
@@ -49,17 +50,18 @@ struct vqp_rx_ops {
 	 * `ok` is false, `pkt` NULL. Gives rx->recv back.
 	 */
 	void (*recv_end)(struct vqp_rx *rx, const struct vqp_pkt *pkt, u32 bytes, bool ok);
-	/* One-sided write; bytes may be 0 (then nothing is checked). -EACCES and others: NAK_ACCESS. */
+	/* One-sided write; nothing is checked if bytes is 0. -EACCES and others: NAK_ACCESS. */
 	int (*write)(struct vqp_rx *rx, u32 rkey, u64 addr, const void *data, u32 bytes);
 	/* May [addr, addr+bytes) be read? 0 or NAK_ACCESS. */
 	int (*read_check)(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes);
 	/*
 	 * Transmit an answer on `reply_to` (the caller's handle of the packet's sender);
 	 * every field but the payload is filled in. rx is NULL when there is no context. For
-	 * READ_RESP the payload is `bytes` bytes at (rkey, addr). Failure means the answer is lost; the
-	 * initiator asks again. Non-zero for READ_RESP ends the chunk.
+	 * READ_RESP the payload is `bytes` bytes at (rkey, addr). Failure means the answer is
+	 * lost; the initiator asks again. Non-zero for READ_RESP ends the chunk.
 	 */
-	int (*reply)(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes);
+	int (*reply)(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx,
+		     u32 rkey, u64 addr, u32 bytes);
 };
 
 enum vqp_rx_state { VQP_RX_FREE, VQP_RX_OPEN, VQP_RX_CLOSED, VQP_RX_FAILED };
@@ -100,10 +102,12 @@ struct vqp_rxtab {
 	u32 nbuckets;			/* power of two */
 	struct list_head spare;		/* contexts that are free, then closed, oldest first */
 	struct list_head live;		/* contexts that are open or failed, oldest first */
-	u32 payload_bytes;		/* per READ_RESP packet; the initiator's packets may be of any size */
+	/* per READ_RESP packet; the initiator's packets may be of any size */
+	u32 payload_bytes;
 	u32 epoch;			/* of this node */
 	u64 linger_us, idle_us;
-	u64 opened, reused, busy;	/* statistics: contexts made; in place of one that was open; refused */
+	/* statistics: contexts made; in place of one that was open; refused */
+	u64 opened, reused, busy;
 };
 
 void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
@@ -124,7 +128,7 @@ void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
  */
 void vqp_rxtab_expire(struct vqp_rxtab *tab, u64 now_us);
 
-/* Let go of every context whose ns is `ns`, or of all (NULL). recv_end(false) and close() are called. */
+/* Let go of each context whose ns is `ns`, or of all (NULL); calls recv_end(false), close(). */
 void vqp_rxtab_purge(struct vqp_rxtab *tab, void *ns);
 
 /*

@@ -331,7 +331,9 @@ static int vqp_tx_send_read(struct vqp_tx *tx, struct vqp_tx_read *read, u64 now
 	return 0;
 }
 
-/* The chunk at `psn`, for the first time or after going back. The slot is there: vqp_tx_sendable(). */
+/*
+ * The chunk at `psn`, for the first time or after going back. The slot is there: vqp_tx_sendable().
+ */
 static int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u64 now_us)
 {
 	const u32 chunk_bytes = tx->cfg->payload_bytes * VQP_READ_CHUNK_PACKETS;
@@ -496,7 +498,7 @@ static void vqp_tx_take_ack(struct vqp_tx *tx, u32 psn, u64 now_us)
 	vqp_tx_advance(tx, psn, now_us);
 }
 
-/* The last packet of a response came: what is missing of it and of responses requested before is lost. */
+/* The last packet of a response came: what is missing of it and of earlier responses is lost. */
 static void vqp_tx_read_lost(struct vqp_tx *tx, const struct vqp_tx_read *ended)
 {
 	u32 i;
@@ -526,7 +528,8 @@ static void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 n
 	if (vqp_psn_before(tx->psn_acked, pkt->psn + 1))
 		vqp_tx_advance(tx, pkt->psn + 1, now_us);
 	if (read->missing & (1U << index)) {
-		if (bytes && tx->ops->place(tx, read->msg, read->offset + pkt->offset, pkt->payload, bytes)) {
+		if (bytes && tx->ops->place(tx, read->msg, read->offset + pkt->offset,
+					    pkt->payload, bytes)) {
 			vqp_tx_fail(tx, pkt->psn, VQP_WC_LOC_PROT_ERR);
 			return;
 		}

@@ -21,8 +21,8 @@
  * The window halves with a gap, is one packet after a timeout, RNR or BUSY, and
  * grows by what is acknowledged.
  * After giveup_us without progress every message fails with RETRY_EXC_ERR;
- * RNR and BUSY count as progress, waiting for room at the carrier does not. What the target refuses fails once all
- * messages before it are finished.
+ * RNR and BUSY count as progress, waiting for room at the carrier does not.
+ * What the target refuses fails once all messages before it are finished.
  *
  * The caller hands in only answers from the node that is the present target.
  */
@@ -36,7 +36,7 @@
 #define VQP_READ_CHUNKS		4	/* outstanding at most, per flow */
 #define VQP_TX_PAUSE_DOUBLINGS	6	/* of the pause that a target asks for */
 
-/* One work request of the initiator. The caller owns it before vqp_tx_post() and after complete(). */
+/* One work request of the initiator. The caller's before vqp_tx_post() and after complete(). */
 struct vqp_msg {
 	struct list_head link;		/* engine's while posted */
 	u8  op;				/* VQP_OP_SEND, VQP_OP_WRITE, VQP_OP_READ */
@@ -63,12 +63,17 @@ struct vqp_tx_ops {
 	 * vqp_tx_run() when there is; other: the local memory is bad, msg fails
 	 * with LOC_PROT_ERR and the flow aborts.
 	 */
-	int (*xmit)(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, u32 offset, u32 bytes);
+	int (*xmit)(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
+		    u32 offset, u32 bytes);
 	/* Put READ data at `offset` of msg's local memory. Non-zero: LOC_PROT_ERR, abort. */
-	int (*place)(struct vqp_tx *tx, struct vqp_msg *msg, u32 offset, const void *data, u32 bytes);
+	int (*place)(struct vqp_tx *tx, struct vqp_msg *msg, u32 offset, const void *data,
+		     u32 bytes);
 	/* msg is finished (enum vqp_wc_status) and the caller's again. In posting order. */
 	void (*complete)(struct vqp_tx *tx, struct vqp_msg *msg, u32 status);
-	/* Call vqp_tx_timeout() at or after `at_us`. One deadline per flow, the newest call holds; never disarmed. */
+	/*
+	 * Call vqp_tx_timeout() at or after `at_us`. One deadline per flow, the newest call holds;
+	 * never disarmed.
+	 */
 	void (*arm)(struct vqp_tx *tx, u64 at_us);
 	/*
 	 * The target says its metadata is stale (NAK_NO_NS, NAK_EPOCH). The flow is
@@ -80,9 +85,11 @@ struct vqp_tx_ops {
 struct vqp_tx_cfg {
 	u32 payload_bytes;		/* per packet */
 	u32 window_packets;		/* PSNs in flight at most */
-	u32 rto_min_us, rto_max_us;	/* retransmission timeout, doubling; the first is rto_min_us */
+	/* retransmission timeout, doubling; the first is rto_min_us */
+	u32 rto_min_us, rto_max_us;
 	u32 giveup_us;			/* without any progress */
-	u32 close_us;			/* idle for so long: let the target's context go; 0: never */
+	/* idle for so long: let the target's context go; 0: never */
+	u32 close_us;
 };
 
 /* A READ chunk that is outstanding. */
@@ -106,7 +113,8 @@ struct vqp_tx {
 	u32 psn_next;			/* first PSN never sent */
 	u32 psn_send;			/* next to transmit; before psn_next after going back */
 	u32 psn_acked;			/* the target has executed all before it */
-	struct vqp_msg *next;		/* message that psn_send belongs to, or the first without PSNs; NULL: nothing to send */
+	/* message that psn_send belongs to, or the first without PSNs; NULL: nothing to send */
+	struct vqp_msg *next;
 	struct vqp_tx_read reads[VQP_READ_CHUNKS];
 	u32 window;			/* packets in flight, at present */
 	u16 turn;
@@ -120,8 +128,10 @@ struct vqp_tx {
 	u16 rtt_turn;
 	u32 srtt_us, rttvar_us, rto_us;
 	u32 fail_psn;			/* with `fail`: the packet that cannot be carried out */
-	u32 fail;			/* its message's status, once all before it are finished; or 0 */
-	bool opened;			/* some answer arrived since (re)targeting: OPEN no longer needed */
+	/* its message's status, once all before it are finished; or 0 */
+	u32 fail;
+	/* some answer arrived since (re)targeting: OPEN no longer needed */
+	bool opened;
 	bool touched;			/* the target may have a context */
 	u32 pauses;			/* in a row, at most VQP_TX_PAUSE_DOUBLINGS */
 	bool stopped;			/* stale target: waiting for the caller */
@@ -133,14 +143,14 @@ struct vqp_tx {
 void vqp_tx_init(struct vqp_tx *tx, const struct vqp_tx_ops *ops,
 		 const struct vqp_tx_cfg *cfg, u32 flow, u32 first_psn);
 
-/* Append a message and send what the window allows. On a dead flow: completes at once with WR_FLUSH_ERR. */
+/* Append a message and send what the window allows. On a dead flow: WR_FLUSH_ERR at once. */
 void vqp_tx_post(struct vqp_tx *tx, struct vqp_msg *msg, u64 now_us);
 
 /* Send what the window allows (after -EAGAIN, or several posts queued by vqp_tx_queue()). */
 void vqp_tx_queue(struct vqp_tx *tx, struct vqp_msg *msg);
 void vqp_tx_run(struct vqp_tx *tx, u64 now_us);
 
-/* ACK, NAK or READ_RESP of this flow; any content is safe. `pkt->payload` must stay valid during the call. */
+/* ACK, NAK or READ_RESP of this flow; any content is safe. `pkt->payload` stays valid meanwhile. */
 void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us);
 
 void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us);

@@ -43,7 +43,7 @@ enum vqp_op {
 #define VQP_PKT_FIRST		(1U << 0)	/* of a message */
 #define VQP_PKT_LAST		(1U << 1)
 #define VQP_PKT_OPEN		(1U << 2)	/* SEND, WRITE, READ only */
-#define VQP_PKT_IMM		(1U << 3)	/* SEND, WRITE: consumes a receive at the last packet's message */
+#define VQP_PKT_IMM		(1U << 3)	/* SEND, WRITE: the message consumes a receive */
 #define VQP_PKT_ACK_REQ		(1U << 4)
 #define VQP_PKT_SOLICITED	(1U << 5)
 #define VQP_PKT_FLAGS_ALL	((1U << 6) - 1)
@@ -51,10 +51,10 @@ enum vqp_op {
 enum vqp_nak {
 	VQP_NAK_SEQ		= 1,	/* a gap: go back to ack_psn */
 	VQP_NAK_RNR		= 2,	/* no receive posted: wait rnr_us, go on at ack_psn */
-	VQP_NAK_INV_REQ		= 3,	/* no such port or VQP, or message longer than the receive */
+	VQP_NAK_INV_REQ		= 3,	/* no such port or VQP, or longer than the receive */
 	VQP_NAK_ACCESS		= 4,	/* bad rkey, range or access */
 	VQP_NAK_OP		= 5,	/* the target could not carry it out */
-	VQP_NAK_NO_NS		= 6,	/* the namespace is not (or no longer) here: metadata is stale */
+	VQP_NAK_NO_NS		= 6,	/* not, or no longer, here: metadata is stale */
 	VQP_NAK_NO_FLOW		= 7,	/* packet without OPEN for an unknown flow: open again */
 	VQP_NAK_BUSY		= 8,	/* no responder context free: wait rnr_us */
 	VQP_NAK_EPOCH		= 9,	/* dst_epoch is not this node's: it started anew */
@@ -78,12 +78,13 @@ struct vqp_pkt {
 	u32 dst_epoch;			/* of the receiving node, as the sender knows it */
 	u32 flow;
 	u32 psn;
-	u16 turn;			/* the initiator's count of rounds of sending; answers repeat it, and psn */
-	u32 src_qkey;			/* with which the receiver can answer, even if it knows nothing else */
+	u16 turn;			/* the initiator's round of sending; answers repeat it */
+	u32 src_qkey;			/* the receiver can answer without knowing more */
 
 	/* open */
 	u32 tenant;
-	u32 open_psn;			/* a target without a context takes the flow up here: nothing earlier is missing */
+	/* a target without a context takes the flow up here: nothing earlier is missing */
+	u32 open_psn;
 	u8  src_gid[16];		/* container addresses */
 	u8  dst_gid[16];
 	u32 src_qp;			/* initiator's VQP number, in its namespace */
@@ -93,11 +94,12 @@ struct vqp_pkt {
 	u32 src_qpn[VQP_WIRE_LANES_MAX];
 
 	/* op */
-	u64 addr;			/* WRITE: of this packet's first byte; READ: of the first byte wanted */
+	u64 addr;			/* WRITE: of its first byte; READ: of the first wanted */
 	u32 rkey;			/* WRITE, READ */
 	u32 msg_bytes;			/* SEND: whole message; READ: bytes wanted */
-	u32 offset;			/* SEND: of this packet in the message; READ, READ_RESP: of the first byte in the chunk */
-	u32 imm;			/* SEND, WRITE with VQP_PKT_IMM (opaque 32 bits, in wire order as given) */
+	/* SEND: of this packet in the message; READ, READ_RESP: of the first byte in the chunk */
+	u32 offset;
+	u32 imm;			/* with VQP_PKT_IMM; opaque, in wire order as given */
 	u32 ack_psn;			/* ACK, NAK: next PSN the target expects */
 	u8  nak;			/* NAK: enum vqp_nak */
 	u32 rnr_us;			/* NAK_RNR, NAK_BUSY */

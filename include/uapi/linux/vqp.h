@@ -344,8 +344,13 @@ enum vqp_cmd {
 	 */
 	VQP_CMD_NS_ADD,
 	VQP_CMD_NS_DEL,		/* by NETNS_FD, or by TENANT and GID; ENOENT */
-	VQP_CMD_NS_GET,		/* dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES */
-	VQP_CMD_VQP_GET,	/* dump: TENANT, GID, QP_NUM, QP_STATE, CARRIER, PORT, REMOTE_GID, REMOTE_PORT, SENDS_PENDING, RECVS_PENDING, TX_MSGS, RX_MSGS */
+	/* dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES */
+	VQP_CMD_NS_GET,
+	/*
+	 * dump: TENANT, GID, QP_NUM, QP_STATE, CARRIER, PORT, REMOTE_GID, REMOTE_PORT,
+	 * SENDS_PENDING, RECVS_PENDING, TX_MSGS, RX_MSGS
+	 */
+	VQP_CMD_VQP_GET,
 	VQP_CMD_PEER_GET,	/* dump: NODE_GID, EPOCH, QKEY, TX_PACKETS, RX_PACKETS */
 	VQP_CMD_STATUS_GET,	/* do: node-wide, see attributes from PARENT on */
 	VQP_CMD_META_SET,	/* replace the list of meta servers: META* (nested) */
@@ -354,6 +359,7 @@ enum vqp_cmd {
 	VQP_CMD_CACHE_GET,	/* dump: TENANT, GID, NODE_GID */
 	__VQP_CMD_MAX,
 };
+
 #define VQP_CMD_MAX (__VQP_CMD_MAX - 1)
 
 enum vqp_attr {
@@ -384,11 +390,15 @@ enum vqp_attr {
 	VQP_ATTR_LANE_QPN,	/* u32, repeated, at most VQP_LANES_MAX */
 	VQP_ATTR_TX_PACKETS,	/* u64 */
 	VQP_ATTR_RX_PACKETS,	/* u64 */
-	/* STATUS_GET: PARENT (absent if there is none), NODE_GID, EPOCH, QKEY, LANE_QPN*, MTU, POOL_BYTES, COUNTER* */
+	/*
+	 * STATUS_GET: PARENT (absent if there is none), NODE_GID, EPOCH, QKEY, LANE_QPN*, MTU,
+	 * POOL_BYTES, COUNTER*
+	 */
 	VQP_ATTR_PARENT,	/* string: RDMA device name */
 	VQP_ATTR_MTU,		/* u32: bytes of a UD payload */
 	VQP_ATTR_POOL_BYTES,	/* u64: memory of the fixed pool */
-	VQP_ATTR_COUNTER,	/* nested, repeated: COUNTER_NAME, COUNTER_MADE, COUNTER_FREED (objects), or COUNTER_NAME, COUNTER_VALUE (events) */
+	/* nested, repeated: COUNTER_NAME, and COUNTER_MADE, COUNTER_FREED or COUNTER_VALUE */
+	VQP_ATTR_COUNTER,
 	VQP_ATTR_COUNTER_NAME,	/* string */
 	VQP_ATTR_COUNTER_MADE,	/* u64 */
 	VQP_ATTR_COUNTER_FREED,	/* u64 */
@@ -404,6 +414,7 @@ enum vqp_attr {
 	VQP_ATTR_META_BUCKETS,	/* u32: a power of two */
 	__VQP_ATTR_MAX,
 };
+
 #define VQP_ATTR_MAX (__VQP_ATTR_MAX - 1)
 
 #endif /* _UAPI_LINUX_VQP_H */
