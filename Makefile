@@ -13,7 +13,7 @@ endif
 .NOTPARALLEL:
 
 # in this order: the library is linked by what follows
-PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt examples/fn bench
+PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/fuzz-kernel examples/fn bench
 INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
 
 .PHONY: help demo test unit fuzz build kmod $(PROGRAMS) image check deps install uninstall clean
