@@ -13,10 +13,10 @@ endif
 .NOTPARALLEL:
 
 # in this order: the library is linked by what follows
-PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/fuzz-kernel examples/fn bench
+PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/soak tests/fuzz-kernel examples/fn bench
 INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
 
-.PHONY: help demo test unit fuzz build kmod $(PROGRAMS) image check deps install uninstall clean
+.PHONY: help demo test unit fuzz build kmod $(PROGRAMS) image check deps soak cycles install uninstall clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
@@ -26,6 +26,12 @@ demo: deps build ## two nodes, a function on each, vqp against verbs: the first 
 
 test: deps build ## all tests, on the kernels 6.1 and 6.12
 	tests/run
+
+soak: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## everything at random, with kills [MINUTES=60] [KERNEL=] [SEED=]
+	tests/soak/soak --kernel $(or $(KERNEL),6.1) --seconds $$((60 * $(or $(MINUTES),60))) $(if $(SEED),--seed $(SEED))
+
+cycles: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## create, connect, transfer, kill, unload [CYCLES=10000] [KERNEL=]
+	tests/soak/soak --kernel $(or $(KERNEL),6.1) --cycles $(or $(CYCLES),10000)
 
 unit: ## the tests in user space alone
 	tests/run unit

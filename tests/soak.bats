@@ -1,0 +1,11 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The short forms of tests/soak/soak.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+soak() { "$tests/soak/soak" "$@"; }
+
+@test "a minute of everything at random, with kills" { soak --seconds 60; }
+@test "100 processes killed after their first transfer, and the module unloads" { soak --cycles 100; }
