@@ -30,6 +30,17 @@ static void check_error(struct vqp_error *error)
 	vqp_error_clear(error);
 }
 
+/* Versions from 0.3.0 on have ips, and those before 1.0.0 say the family of each. */
+static void check_ips(const json_t *out, enum vqp_version version)
+{
+	const json_t *ip;
+	size_t i;
+
+	fuzz_check(version >= VQP_VERSION_0_3_0 || !json_object_get(out, "ips"));
+	json_array_foreach(json_object_get(out, "ips"), i, ip)
+		fuzz_check((json_object_get(ip, "version") != NULL) == (version < VQP_VERSION_1_0_0));
+}
+
 /* A result as `version` writes it, read and written again. */
 static void check_format(const json_t *result, enum vqp_version version)
 {
@@ -43,6 +54,7 @@ static void check_format(const json_t *result, enum vqp_version version)
 		return;
 	}
 	fuzz_check(!strcmp(json_string_value(json_object_get(out, "cniVersion")), vqp_version_text(version)));
+	check_ips(out, version);
 	parsed = vqp_result_parse(out, VQP_VERSION_LATEST, &error);
 	fuzz_check(parsed);
 	again = vqp_result_format(parsed, version, &error);

@@ -351,7 +351,10 @@ static void step(struct fuzz *in)
 		fire_timers();
 		break;
 	case 6:
-		env.no_receive = what & 1;
+		if (what & 2)
+			vqp_tx_retarget(&env.flows[what >> 2 & 1].tx, env.now);
+		else
+			env.no_receive = what & 1;
 		break;
 	case 7:
 		if (what & 1)

@@ -151,6 +151,14 @@ int vqp_line_next(struct vqp_line *line, json_t **object)
 	return 1;
 }
 
+/* What it logs would slow everything down. */
+void __wrap_warnx(const char *format, ...);
+
+void __wrap_warnx(const char *format, ...)
+{
+	(void)format;
+}
+
 static void changed(struct vqp_meta_owner *owner)
 {
 	fuzz_check(owner == &env.owner);
@@ -238,6 +246,7 @@ static void recover(void)
 
 	env.flush_err = 0;
 	env.owner.dct = env.dct;
+	env.now_ms += env.owner.lease_s * 1000ULL;	/* all is announced anew, also what was refused */
 	for (uint32_t i = 0; i < 16; i++) {
 		env.now_ms = (env.now_ms | 15) + 1;	/* sockets work at such times */
 		vqp_meta_tick(&env.meta);

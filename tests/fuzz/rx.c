@@ -177,6 +177,7 @@ static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u3
 	fuzz_check(env.pkt->op != VQP_OP_CLOSE);
 	if (bytes) {
 		fuzz_check(pkt->op == VQP_OP_READ_RESP && rx && rkey == env.pkt->rkey);
+		fuzz_check(pkt->offset + bytes <= PAYLOAD * VQP_READ_CHUNK_PACKETS);
 		fuzz_check(addr >= env.read_addr && addr + bytes <= env.read_addr + env.read_bytes);
 	}
 	env.answers++;
