@@ -39,7 +39,8 @@
  * A context binds to the VQP namespace of the opener's network namespace at
  * its first ioctl. Errors common to all: ENONET (no VQP namespace here),
  * ESHUTDOWN (the namespace is gone), EPERM (the host's own namespace needs
- * CAP_NET_ADMIN), ENOTTY (unknown ioctl).
+ * CAP_NET_ADMIN), ENOTTY (unknown ioctl), EFAULT, E2BIG and EINVAL (the
+ * argument), ENOMEM, EINTR (the process is being killed).
  */
 
 struct vqp_query {
@@ -80,7 +81,7 @@ struct vqp_dereg_mr {
 	__u32 reserved;
 };
 
-/* The new CQ is a file descriptor (O_CLOEXEC); mmap it at offset 0. */
+/* The new CQ is a file descriptor (O_CLOEXEC); mmap it at offset 0. EMFILE, ENFILE. */
 struct vqp_create_cq {
 	__u32 cqe;			/* in: wanted; out: granted, a power of two */
 	__s32 fd;			/* out */
@@ -89,7 +90,7 @@ struct vqp_create_cq {
 
 #define VQP_QP_SQ_SIG_ALL	(1U << 0)	/* every send completes with a CQE */
 
-/* EBADF/EINVAL for CQ fds that are no CQs of this context. */
+/* EBADF/EINVAL for CQ fds that are no CQs of this context; ENOSPC: no number left. */
 struct vqp_create_qp {
 	__s32 send_cq_fd;
 	__s32 recv_cq_fd;
@@ -119,8 +120,9 @@ struct vqp_bind {
 /*
  * Connect to (gid, port) in the same tenant. Nothing is sent to the target.
  * EISCONN, EHOSTUNREACH (nobody has this address), ENETDOWN (no parent),
- * ETIMEDOUT (no meta server answered), ENOENT. The port is checked by the
- * target when the first SEND arrives (VQP_WC_REM_INV_REQ_ERR).
+ * ETIMEDOUT (no meta server answered), ENOENT, EIO (destroyed meanwhile). The
+ * port is checked by the target when the first SEND arrives
+ * (VQP_WC_REM_INV_REQ_ERR).
  */
 struct vqp_connect {
 	__u32 qp_num;
@@ -133,7 +135,7 @@ struct vqp_connect {
  * src_gid and src_qp are those of its CQE. The new VQP shares the CQs and the
  * queue sizes of qp_num, and has no receive queue of its own traffic: what the
  * sender sends goes on arriving at qp_num.
- * ENOENT, EINVAL (qp_num is not bound), EHOSTUNREACH.
+ * ENOENT, EINVAL (qp_num is not bound), ENOSPC, and what CONNECT gives.
  */
 struct vqp_accept {
 	__u32 qp_num;
@@ -198,7 +200,7 @@ struct vqp_recv_wr {
  * at that index is the bad one. Nothing from it on was posted.
  * EINVAL (opcode, flags, layout, sizes), EACCES (lkey, range or its access),
  * ENOMEM (queue full), ENOTCONN (POST_SEND), EMSGSIZE, EFAULT, ENOENT,
- * EIO (VQP in the error state: POST_SEND on it is refused).
+ * EIO (VQP in the error state), EOPNOTSUPP (atomics).
  */
 struct vqp_post {
 	__u32 qp_num;
