@@ -199,6 +199,7 @@ static int run(const struct vqp_args *args, struct vqp_config *config, struct vq
 int main(int argc, char **argv)
 {
 	struct vqp_config config = { .version = VQP_VERSION_LATEST };
+	const char *command = getenv("CNI_COMMAND");
 	struct vqp_error error = { 0 };
 	struct vqp_args args;
 	int failed;
@@ -207,7 +208,7 @@ int main(int argc, char **argv)
 		fputs(about, stdout);
 		return 0;
 	}
-	if (!getenv("CNI_COMMAND") || !*getenv("CNI_COMMAND")) {
+	if (!command || !*command) {
 		fputs(about, stderr);
 		return 0;
 	}

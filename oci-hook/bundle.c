@@ -75,7 +75,7 @@ static int write_text(int fd, const char *text, size_t bytes)
 static int write_file(int bundle, const char *name, json_object *spec, const struct stat *old)
 {
 	cleanup_close int fd = openat(bundle, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	size_t bytes;
+	size_t bytes = 0;
 	const char *text = json_object_to_json_string_length(spec, JSON_C_TO_STRING_PLAIN |
 							     JSON_C_TO_STRING_NOSLASHESCAPE, &bytes);
 
@@ -105,7 +105,7 @@ int vqp_bundle_grant(const char *bundle, const struct vqp_grant *grant, char **e
 {
 	cleanup_close int dir = open(bundle, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_object json_object *spec = NULL;
-	struct stat old;
+	struct stat old = { 0 };
 	int ret;
 
 	if (dir < 0)

@@ -33,11 +33,12 @@ static int parse_pid(struct vqp_state *state, char **error)
 	return 0;
 }
 
-/* *value is NULL if there is no such annotation. */
+/* *value is NULL if there is no such annotation, or it cannot be had. */
 static int get_annotation(const struct vqp_state *state, const char *key, const char **value, char **error)
 {
 	const json_t *annotations = json_object_get(state->json, "annotations"), *annotation;
 
+	*value = NULL;
 	if (annotations && !json_is_null(annotations) && !json_is_object(annotations))
 		return vqp_error_fail(error, EINVAL, "the container's state: \"annotations\" must be an object");
 	annotation = json_object_get(annotations, key);

@@ -175,7 +175,7 @@ static int run(struct ping *ping)
 	if (!us)
 		return ctl_fail(ping->args, ENOMEM, "out of memory");
 	ret = open_objects(ping);
-	if (ret)
+	if (!ping->qp)
 		return ret;
 	start = now_us();
 	ret = connect_to(ping);

@@ -53,7 +53,7 @@ static void print_cell(const char *text, size_t width, bool last)
 int ctl_print_table(const struct ctl_args *args, json_t *list, const struct ctl_column *columns)
 {
 	cleanup_free size_t *widths = NULL;
-	unsigned int n = 0;
+	unsigned int n = 1;
 	const json_t *item;
 	char text[CELL];
 	size_t i;

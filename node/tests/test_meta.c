@@ -76,7 +76,7 @@ static void entries_changed(struct vqp_meta_owner *owner)
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct sockaddr_in addr;
+	struct sockaddr_in addr = { 0 };
 	socklen_t bytes = sizeof(addr);
 
 	assert_non_null(f);

@@ -356,7 +356,7 @@ static void tcp_addresses_that_cannot_be_had_are_refused(void **state)
 {
 	struct fixture *f = *state;
 	struct vqp_server first = { .owner = f, .request = serve }, second = { 0 };
-	struct sockaddr_in addr;
+	struct sockaddr_in addr = { 0 };
 	socklen_t bytes = sizeof(addr);
 	char text[32];
 
