@@ -74,7 +74,7 @@ static void send(const struct vqp_pkt *pkt, const u8 *payload)
 	if (env.npackets == PACKETS_MAX)
 		return;			/* lost */
 	packet->bytes = vqp_wire_build(packet->buf, pkt);
-	fuzz_check(packet->bytes + pkt->payload_bytes <= sizeof(packet->buf));
+	fuzz_check(packet->bytes + pkt->payload_bytes <= sizeof(packet->buf) && (payload || !pkt->payload_bytes));
 	if (pkt->payload_bytes)
 		memcpy(packet->buf + packet->bytes, payload, pkt->payload_bytes);
 	packet->bytes += pkt->payload_bytes;

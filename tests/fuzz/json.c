@@ -30,6 +30,7 @@ static const char *random_word(void)
 
 	while (fuzz_words[n])
 		n++;
+	fuzz_check(n);
 	return fuzz_words[below(n)];
 }
 

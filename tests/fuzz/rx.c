@@ -228,8 +228,11 @@ static void check_slot(const struct vqp_rx *rx)
 	fuzz_check(live == (rx->ns != NULL) || rx->state == VQP_RX_FREE);
 	fuzz_check(rx->state == VQP_RX_OPEN || !rx->receiving);
 	fuzz_check(rx->state != VQP_RX_FAILED || (rx->nak && rx->nak <= VQP_NAK_MAX));
-	if (rx->receiving)
-		fuzz_check(rx->msg_op == VQP_OP_SEND && ((struct taken *)rx->recv)->got == rx->msg_done);
+	if (rx->receiving) {
+		const struct taken *taken = rx->recv;
+
+		fuzz_check(taken && rx->msg_op == VQP_OP_SEND && taken->got == rx->msg_done);
+	}
 	for (const struct vqp_rx *other = rx + 1; other < env.slots + SLOTS; other++)
 		fuzz_check(rx->state == VQP_RX_FREE || other->state == VQP_RX_FREE || rx->flow != other->flow ||
 			   rx->src_epoch != other->src_epoch || memcmp(rx->node_gid, other->node_gid, 16));
