@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Initiators and target together, over a network in which the input decides
- * which packet is delivered next, twice or never, and when timers fire. Then
- * the network becomes perfect, and all must end well: each message once, in order, whole.
+ * which packet is delivered next, twice or never, when timers fire, and when the
+ * target's namespace goes or its contexts are lost. Then the network becomes
+ * perfect, and all must end well: each message once, in order, whole; after a
+ * loss at the target, what was not yet acknowledged may come again.
  */
 #include <errno.h>
 #include <linux/vqp.h>
@@ -30,9 +32,11 @@ struct message {
 struct flow {
 	struct vqp_tx tx;
 	struct message *msgs[MSGS_MAX];	/* as posted */
-	u32 posted, completed, received;
+	u32 posted, completed;
+	u32 received;			/* messages at the target, those that take no receive included */
+	bool lost;			/* the target's context was, since the last receive */
 	u64 armed;
-	bool run_due;
+	bool run_due, stale;
 	u8 written[REGION], expect[REGION];
 };
 
@@ -51,6 +55,7 @@ static struct {
 	u32 npackets;
 	u64 now;
 	bool no_room, no_receive;
+	bool away;			/* the target's namespace is */
 } env;
 
 static const struct vqp_tx_cfg cfg = {
@@ -151,8 +156,7 @@ static void tx_arm(struct vqp_tx *tx, u64 at_us)
 
 static void tx_stale(struct vqp_tx *tx)
 {
-	(void)tx;
-	fuzz_check(!"a stale target");
+	list_entry(tx, struct flow, tx)->stale = true;
 }
 
 static const struct vqp_tx_ops tx_ops = {
@@ -169,6 +173,8 @@ static struct flow *flow_of(const struct vqp_rx *rx)
 static int rx_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
 	(void)pkt;
+	if (env.away)
+		return -ENOENT;
 	rx->ns = &env;
 	return 0;
 }
@@ -184,27 +190,46 @@ static bool rx_alive(struct vqp_rx *rx)
 	return true;
 }
 
-/* The message that must be received next: none is skipped, none comes twice. */
-static struct message *next_received(struct flow *flow)
+static bool is_received(const struct message *m)
 {
-	for (; flow->received < flow->posted; flow->received++) {
-		struct message *m = flow->msgs[flow->received];
+	return m->msg.op == VQP_OP_SEND || (m->msg.flags & VQP_PKT_IMM);
+}
 
-		if (m->msg.op == VQP_OP_SEND || (m->msg.flags & VQP_PKT_IMM))
-			return m;
+/* The message that the packet at hand belongs to. */
+static u32 index_at(const struct flow *flow, u32 psn)
+{
+	u32 i = 0;
+
+	while (i < flow->posted && psn - flow->msgs[i]->msg.psn >= flow->msgs[i]->msg.psns)
+		i++;
+	fuzz_check(i < flow->posted);
+	return i;
+}
+
+/* None is skipped, none comes twice. */
+static void check_order(struct flow *flow, u32 i)
+{
+	if (flow->lost && i < flow->received) {
+		fuzz_check(i >= flow->completed);
+		flow->received = i;
 	}
-	fuzz_check(!"a message that nobody sent");
-	return NULL;
+	flow->lost = false;
+	while (flow->received < i && !is_received(flow->msgs[flow->received]))
+		flow->received++;
+	fuzz_check(flow->received == i);
 }
 
 static int rx_recv_begin(struct vqp_rx *rx, u32 bytes)
 {
-	struct message *m = next_received(flow_of(rx));
+	struct flow *flow = flow_of(rx);
+	const u32 i = index_at(flow, rx->psn);
+	struct message *m = flow->msgs[i];
 
-	fuzz_check(!rx->recv);
+	fuzz_check(!rx->recv && is_received(m));
+	fuzz_check(bytes == (m->msg.op == VQP_OP_SEND ? m->msg.bytes : 0));
 	if (env.no_receive)
 		return -EAGAIN;
-	fuzz_check(bytes == (m->msg.op == VQP_OP_SEND ? m->msg.bytes : 0));
+	check_order(flow, i);
 	rx->recv = m;
 	return 0;
 }
@@ -222,9 +247,11 @@ static void rx_recv_end(struct vqp_rx *rx, const struct vqp_pkt *pkt, u32 bytes,
 	const struct message *m = rx->recv;
 
 	rx->recv = NULL;
-	fuzz_check(m == next_received(flow_of(rx)));
-	/* A context is never taken away in the middle of a message here. */
-	fuzz_check(ok && bytes == m->msg.bytes && pkt->op == m->msg.op && pkt->imm == m->msg.imm);
+	if (!ok) {
+		fuzz_check(flow_of(rx)->lost);
+		return;
+	}
+	fuzz_check(bytes == m->msg.bytes && pkt->op == m->msg.op && pkt->imm == m->msg.imm);
 	flow_of(rx)->received++;
 }
 
@@ -318,6 +345,21 @@ static void make_room(void)
 	}
 }
 
+/* The target forgets all, as if it had been idle for long or had ended; nothing of before is under way. */
+static void lose(void)
+{
+	env.npackets = 0;
+	for (u32 i = 0; i < FLOWS; i++)
+		env.flows[i].lost = true;
+	vqp_rxtab_purge(&env.tab, NULL);
+}
+
+static void retarget(struct flow *flow)
+{
+	flow->stale = false;
+	vqp_tx_retarget(&flow->tx, env.now);
+}
+
 static void step(struct fuzz *in)
 {
 	const u8 what = fuzz_byte(in);
@@ -351,10 +393,14 @@ static void step(struct fuzz *in)
 		fire_timers();
 		break;
 	case 6:
-		if (what & 2)
-			vqp_tx_retarget(&env.flows[what >> 2 & 1].tx, env.now);
-		else
+		if (what & 8) {
+			env.away = what & 4;
+			lose();
+		} else if (what & 2) {
+			retarget(&env.flows[what >> 2 & 1]);
+		} else {
 			env.no_receive = what & 1;
+		}
 		break;
 	case 7:
 		if (what & 1)
@@ -391,9 +437,13 @@ static void advance_to_timer(void)
 static void finish(void)
 {
 	env.no_receive = false;
+	env.away = false;
 	make_room();
 	for (u32 i = 0; !finished(); i++) {
 		fuzz_check(i < END_STEPS);
+		for (u32 f = 0; f < FLOWS; f++)
+			if (env.flows[f].stale)
+				retarget(&env.flows[f]);
 		if (env.npackets) {
 			const struct packet packet = take(0);
 
@@ -409,8 +459,7 @@ static void check_end(struct flow *flow)
 	fuzz_check(vqp_tx_idle(&flow->tx));
 	fuzz_check(!memcmp(flow->written, flow->expect, REGION));
 	for (; flow->received < flow->posted; flow->received++)
-		fuzz_check(flow->msgs[flow->received]->msg.op != VQP_OP_SEND &&
-			   !(flow->msgs[flow->received]->msg.flags & VQP_PKT_IMM));
+		fuzz_check(!is_received(flow->msgs[flow->received]));
 	for (u32 i = 0; i < flow->posted; i++)
 		free(flow->msgs[i]);
 }
