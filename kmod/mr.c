@@ -96,13 +96,12 @@ static int mr_pin(struct vqp_mr *mr)
 	mr->npages = (mr->addr + mr->length - start + PAGE_SIZE - 1) >> PAGE_SHIFT;
 	if (mr->npages > INT_MAX / sizeof(*mr->pages))
 		return -ENOMEM;
-	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL_ACCOUNT);
-	if (!mr->pages)
-		return -ENOMEM;
 	mr->mm = current->mm;
 	mmgrab(mr->mm);
-	if (atomic64_add_return(mr->npages, &mr->mm->pinned_vm) > limit &&
-	    !capable(CAP_IPC_LOCK)) {
+	/* Charged before anything is allocated: the array's size is the caller's choice, too. */
+	if (atomic64_add_return(mr->npages, &mr->mm->pinned_vm) <= limit || capable(CAP_IPC_LOCK))
+		mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL_ACCOUNT);
+	if (!mr->pages) {
 		mr_unpin(mr, 0);
 		return -ENOMEM;
 	}
