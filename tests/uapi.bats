@@ -84,6 +84,15 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 @test "memory: a hole in the region is EFAULT" { bad mr-unmapped EFAULT; }
 @test "memory: write access to read-only memory is EFAULT" { bad mr-readonly-memory EFAULT; }
 @test "memory: more than RLIMIT_MEMLOCK is ENOMEM" { bad mr-memlock ENOMEM; }
+@test "memory: a region far beyond RLIMIT_MEMLOCK is refused before it costs the kernel memory" {
+	on 1 'group=/sys/fs/cgroup/uapi-huge
+		mkdir "$group"
+		(echo $BASHPID >"$group/cgroup.procs"; bad uapi-a mr-memlock-huge ENOMEM)
+		peak=$(<"$group/memory.peak")
+		rmdir "$group"
+		echo "at most $peak bytes"
+		((peak < 64 << 20))'
+}
 @test "memory: arenas do not count against RLIMIT_MEMLOCK" { bad mr-memlock-arena OK; }
 @test "memory: arenas are at most 4 MiB, whole and shared" {
 	bad arena-huge EINVAL \

@@ -140,27 +140,34 @@ static int mr_readonly_memory(struct bad *b)
 }
 
 /* As an ordinary user, who may lock 64 KiB. */
-static int mr_memlock(struct bad *b)
+static int mr_limited(struct bad *b, void *memory, uint64_t bytes)
 {
 	struct rlimit limit = { 65536, 65536 };
-	void *memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (setrlimit(RLIMIT_MEMLOCK, &limit) || setuid(65534))
 		vqpt_die(errno, "becoming an ordinary user");
-	return reg_mr(b, memory, 1 << 20, VQP_ACCESS_LOCAL_WRITE);
+	return reg_mr(b, memory, bytes, VQP_ACCESS_LOCAL_WRITE);
 }
 
-/* The same, but memory from the module. */
+static int mr_memlock(struct bad *b)
+{
+	void *memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return mr_limited(b, memory, 1 << 20);
+}
+
+/* So much that to list its pages alone would take a gigabyte. */
+static int mr_memlock_huge(struct bad *b)
+{
+	return mr_limited(b, (void *)4096, 1ULL << 39);
+}
+
+/* Memory from the module. */
 static int mr_memlock_arena(struct bad *b)
 {
-	struct rlimit limit = { 65536, 65536 };
 	void *memory = vqp_alloc(b->conn.context, 1 << 20);
 
-	if (!memory)
-		return errno;
-	if (setrlimit(RLIMIT_MEMLOCK, &limit) || setuid(65534))
-		vqpt_die(errno, "becoming an ordinary user");
-	return reg_mr(b, memory, 1 << 20, VQP_ACCESS_LOCAL_WRITE);
+	return memory ? mr_limited(b, memory, 1 << 20) : errno;
 }
 
 static int dereg(int fd, uint32_t key, uint32_t reserved)
@@ -492,6 +499,7 @@ const struct bad_case bad_calls[] = {
 	{ "mr-unmapped", BAD_CONTEXT, mr_unmapped },
 	{ "mr-readonly-memory", BAD_CONTEXT, mr_readonly_memory },
 	{ "mr-memlock", BAD_CONTEXT, mr_memlock },
+	{ "mr-memlock-huge", BAD_CONTEXT, mr_memlock_huge },
 	{ "mr-memlock-arena", BAD_CONTEXT, mr_memlock_arena },
 	{ "dereg-unknown", BAD_CONTEXT, dereg_unknown },
 	{ "dereg-twice", BAD_CONTEXT, dereg_twice },
