@@ -13,7 +13,7 @@ void soak_flow_wrong(const struct soak_flow *flow, uint32_t seq, const char *wha
 {
 	soak_trace_print(&flow->trace);
 	soak_wrong("flow %u (VQP %u) to node %u worker %u life %016" PRIx64 ", %u: %s: expected %" PRIu64 ", got %" PRIu64,
-		   flow->id, flow->qp ? flow->qp->qp_num : 0, flow->target->node, flow->target->worker, flow->life, seq,
+		   flow->id, flow->qp_num, flow->target->node, flow->target->worker, flow->life, seq,
 		   what, expected, got);
 }
 
@@ -589,6 +589,7 @@ static bool flow_make_qp(struct soak_flow *flow, struct ibv_cq *send_cq, struct 
 			soak_flow_wrong(flow, 0, "errno of create_qp", 0, (uint64_t)errno);
 		return false;
 	}
+	flow->qp_num = flow->qp->qp_num;
 	for (i = 0; i < FLOW_ANSWERS; i++)
 		if (!soak_flow_receive(flow, i))
 			return false;

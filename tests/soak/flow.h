@@ -45,6 +45,7 @@ struct soak_flow {
 	uint32_t id;
 	uint64_t random;
 	struct ibv_qp *qp;
+	uint32_t qp_num;		/* remains when the VQP is destroyed */
 	struct soak_memory memory;	/* the ring, then the answers */
 	uint64_t ring_head, ring_tail;
 	struct soak_ledger ledger;

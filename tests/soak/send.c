@@ -129,7 +129,7 @@ static struct soak_flow *send_flow_of(const struct sender *s, uint32_t qp_num)
 	uint32_t i;
 
 	for (i = 0; i < s->nflows; i++)
-		if (s->flows[i]->qp->qp_num == qp_num)
+		if (s->flows[i]->qp_num == qp_num)
 			return s->flows[i];
 	soak_wrong("a completion of VQP %u, which is gone", qp_num);
 }
