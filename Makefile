@@ -16,10 +16,11 @@ endif
 PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/soak tests/fuzz-kernel examples/fn bench
 INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
 
-.PHONY: help demo test unit fuzz build kmod $(PROGRAMS) image check deps soak cycles install uninstall clean
+.PHONY: help demo test test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
+.PHONY: soak cycles install uninstall clean
 
 help: ## list what can be made
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
 
 demo: deps build ## two nodes, a function on each, vqp against verbs: the first thing to run
 	bench/demo
@@ -33,6 +34,9 @@ soak: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## everything at ran
 cycles: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## create, connect, transfer, kill, unload [CYCLES=10000] [KERNEL=]
 	tests/soak/soak --kernel $(or $(KERNEL),6.1) --cycles $(or $(CYCLES),10000)
 
+test-debug: deps build kmod-debug ## all suites on the debug kernel: KASAN, lockdep, UBSAN, kmemleak
+	tests/run --kernel debug
+
 unit: ## the tests in user space alone
 	tests/run unit
 
@@ -44,6 +48,9 @@ build: kmod $(PROGRAMS) ## the module for both kernels, the library, the program
 # the kernels that the testbed runs
 kmod:
 	set -e; for release in $$(testbed/testbed kernels); do $(MAKE) -C kmod KVER=$$release; done
+
+kmod-debug: ## the module for the debug kernel, which is built first, once
+	release=$$(testbed/testbed kernels debug) && $(MAKE) -C kmod KVER=$$release
 
 $(PROGRAMS):
 	$(MAKE) -C $@

@@ -87,18 +87,6 @@ packages()
 	sed 's/#.*//' "$1" | xargs -n 1
 }
 
-# kernel_release 6.1|6.12: the newest one whose headers are installed; modules are built for it
-# and nodes run it
-kernel_release()
-{
-	local release
-	release=$(find /lib/modules -mindepth 2 -maxdepth 2 -name build -printf '%P\n' |
-		sed -n "s,^\(${1//./\\.}\.[0-9].*-amd64\)/build\$,\1,p" |
-		grep -v -e cloud -e rt- | sort -V | tail -n 1)
-	[[ $release ]] || die "no headers of Linux $1: run $top/testbed/deps"
-	echo "$release"
-}
-
 # quote WORD...: one line which a POSIX shell splits into the same words
 quote()
 {

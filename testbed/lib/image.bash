@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# The root image, the kernels and the initial file systems, kept in the cache.
+# The root image, Debian's kernels and the initial file systems, kept in the cache.
 #
 # cache/image-KEY/root.img           ext4, all packages; nodes write to a snapshot of it
 # cache/image-KEY/vmlinux-RELEASE    uncompressed: unpacking is slow under emulation
@@ -102,13 +102,11 @@ image_ensure()
 	exec {lock}<&-
 }
 
-# image_initramfs RELEASE OUTPUT: the tree from the image plus the guest's files as they are now
+# image_initramfs TREE OUTPUT: that tree plus the guest's files as they are now
 image_initramfs()
 {
-	local tree
-	tree=$image/initramfs-tree-$1
 	{
-		(cd "$tree" && find . | cpio --quiet -o -H newc -R 0:0)
+		(cd "$1" && find . | cpio --quiet -o -H newc -R 0:0)
 		(cd "$top/testbed/guest" && find init root | cpio --quiet -o -H newc -R 0:0)
 	} >"$2"
 }

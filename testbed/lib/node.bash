@@ -3,15 +3,16 @@
 # One node of the testbed in $state: its QEMU process and the ssh connection to it.
 #
 # state/image                     the directory of the image in the cache
+# state/vmlinux, state/initramfs  what it boots
 # state/node-I.pid, node-I.port   the process, and the loopback port of its sshd
 # state/node-I.console            everything the kernel said on its console
 # state/node-I.monitor            the socket of QEMU's monitor
 # state/node-I.ssh                the control socket of the shared ssh connection
 
-# accelerator RELEASE INITRAMFS: "kvm" where a real kernel reaches user space under it, else "tcg"
+# accelerator VMLINUX INITRAMFS: "kvm" where a real kernel reaches user space under it, else "tcg"
 accelerator()
 {
-	local release=$1 initramfs=$2 verdict key probe
+	local vmlinux=$1 initramfs=$2 verdict key probe
 	if [[ ! -w /dev/kvm ]]; then
 		echo tcg
 		return
@@ -21,7 +22,7 @@ accelerator()
 	if [[ ! -f $verdict ]]; then
 		probe=$(timeout -k 1 10 qemu-system-x86_64 -accel kvm -cpu host -m 512M -nodefaults \
 			-no-user-config -display none -no-reboot -serial stdio \
-			-kernel "$image/vmlinux-$release" -initrd "$initramfs" \
+			-kernel "$vmlinux" -initrd "$initramfs" \
 			-append "console=ttyS0 panic=-1 vqp.probe" </dev/null 2>/dev/null)
 		if [[ $probe == *"vqp-probe: user space runs"* ]]; then
 			echo kvm >"$verdict"
@@ -63,8 +64,8 @@ node_data_link()
 # node_start NODE PORT: start QEMU in the background with nothing of ours open in it
 node_start()
 {
-	local node=$1 port=$2 image nodes release accel cpus link suffix append args
-	image=$(<"$state/image") nodes=$(<"$state/nodes") release=$(<"$state/release")
+	local node=$1 port=$2 image nodes accel cpus link suffix append args
+	image=$(<"$state/image") nodes=$(<"$state/nodes")
 	accel=$(<"$state/accel") cpus=$(<"$state/cpus")
 	suffix=$(printf %02x "$node")
 	mapfile -t link < <(node_data_link "$node" "$nodes")
@@ -73,7 +74,7 @@ node_start()
 	append+=" vqp.node=$node"
 	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none -no-reboot
 		-machine q35 -smp "$cpus" -m 2G
-		-kernel "$image/vmlinux-$release" -initrd initramfs -append "$append"
+		-kernel vmlinux -initrd initramfs -append "$append"
 		-chardev "file,id=console,path=node-$node.console" -serial chardev:console
 		-chardev "socket,id=monitor,path=node-$node.monitor,server=on,wait=off" -mon chardev=monitor
 		-drive "file=$image/root.img,format=raw,if=none,id=root,snapshot=on,cache=unsafe"
