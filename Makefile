@@ -58,7 +58,7 @@ $(PROGRAMS):
 image: deps ## the nodes' root image, cached in build/cache
 	testbed/testbed image
 
-check: ## shellcheck and licence lines
+check: deps ## static checks of all that git knows
 	tests/check
 
 deps: ## install the Debian packages that all this needs

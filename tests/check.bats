@@ -1,0 +1,252 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The static checks can fail: each is given a tree in which it finds nothing, and then a defect.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	top=$(realpath "$BATS_TEST_DIRNAME/..")
+	export VQP_CACHE=${VQP_CACHE:-$top/build/cache} O=$BATS_TEST_TMPDIR/build
+	# in what the checks look at it would be a file like others
+	mkdir "$BATS_TEST_TMPDIR/tree"
+	cd "$BATS_TEST_TMPDIR/tree" || return
+	git init -q
+	copy .clang-tidy .shellcheckrc tests/check tests/check.d
+}
+
+# copy FILE...: from this tree to the one that is checked
+copy()
+{
+	(cd "$top" && git ls-files -co --exclude-standard -- "$@" | tar -c -T - -f -) | tar -x -f -
+}
+
+# clean CHECK: it finds nothing
+clean()
+{
+	run tests/check "$1"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+# caught CHECK TEXT: it fails and says so
+caught()
+{
+	run tests/check "$1"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"FAIL  $1"*"$2"*"0 passed, 1 failed" ]]
+}
+
+spdx='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
+
+# source FILE: what comes in, below a licence line
+source_file()
+{
+	mkdir -p "$(dirname "$1")"
+	{ echo "// $spdx"; cat; } >"$1"
+}
+
+# program: what comes in is a program in user space with a makefile
+program()
+{
+	source_file program/main.c
+	printf '# %s\nall:\n\t$(CC) -std=c11 -o $(O)/main main.c\n' "$spdx" >program/Makefile
+}
+
+@test "a check that there is not" {
+	run tests/check nonsense
+	[ "$status" -eq 2 ]
+}
+
+@test "every check is run" {
+	run tests/check --help
+	for check in tests/check.d/*; do
+		[[ ! -x $check || " ${lines[-2]} " == *" ${check##*/} "* ]]
+	done
+}
+
+@test "licence" {
+	clean licence
+	echo 'int main(void) {}' >main.c
+	caught licence 'main.c: no licence line'
+}
+
+@test "shellcheck" {
+	clean shellcheck
+	printf '#!/bin/sh\n# %s\nrm $1/*\n' "$spdx" >script
+	caught shellcheck 'SC2086'
+}
+
+@test "checkpatch" {
+	sed -i '/^[^#]/d' tests/check.d/checkpatch.allowed
+	source_file kmod/main.c <<<'int vqp_main;'
+	clean checkpatch
+	source_file kmod/main.c <<<'int  vqp_main ;'
+	caught checkpatch 'kmod/main.c:2: WARNING:SPACING'
+	echo 'kmod/main.c SPACING' >>tests/check.d/checkpatch.allowed
+	clean checkpatch
+	source_file kmod/main.c <<<'int vqp_main;'
+	caught checkpatch 'not needed: kmod/main.c SPACING'
+}
+
+@test "sparse: what the network's bytes are taken for" {
+	copy kmod/Makefile testbed
+	echo 'obj-m := vqp.o' >kmod/Kbuild
+	source_file kmod/vqp.c <<-'END'
+		#include <linux/module.h>
+
+		MODULE_DESCRIPTION("one field");
+		MODULE_LICENSE("Dual BSD/GPL");
+
+		__be32 vqp_field(u32 value);
+		__be32 vqp_field(u32 value)
+		{
+			return cpu_to_be32(value);
+		}
+	END
+	clean sparse
+	sed -i 's/cpu_to_be32(value)/value/' kmod/vqp.c
+	caught sparse 'different base types'
+}
+
+@test "sparse: the compiler's warnings are errors" {
+	copy kmod/Makefile testbed
+	echo 'obj-m := vqp.o' >kmod/Kbuild
+	source_file kmod/vqp.c <<-'END'
+		#include <linux/module.h>
+
+		int vqp_undeclared(void)
+		{
+			return 0;
+		}
+	END
+	caught sparse 'no previous prototype'
+}
+
+@test "coccinelle" {
+	source_file kmod/main.c <<-'END'
+		void vqp_free(void *p)
+		{
+			kfree(p);
+		}
+	END
+	clean coccinelle
+	source_file kmod/main.c <<-'END'
+		int vqp_free(struct vqp *p)
+		{
+			kfree(p);
+			return p->number;
+		}
+	END
+	caught coccinelle 'ERROR: reference preceded by free'
+}
+
+@test "tidy" {
+	program <<-'END'
+		#include <string.h>
+
+		void clear(char *buf, int bytes)
+		{
+			memset(buf, 0, bytes);
+		}
+	END
+	clean tidy
+	sed -i 's/0, bytes/bytes, 0/' program/main.c
+	caught tidy 'bugprone-suspicious-memset-usage'
+}
+
+@test "tidy: a file that is never compiled" {
+	program <<<'int clean;'
+	source_file program/forgotten.c <<<'int forgotten;'
+	caught tidy 'program/forgotten.c: no makefile compiles it'
+}
+
+@test "analyzer" {
+	program <<-'END'
+		#include <stdlib.h>
+
+		void use(char *p);
+		int leak(int n);
+		int leak(int n)
+		{
+			char *p = malloc(10);
+
+			if (!p)
+				return -1;
+			use(p);
+			if (!n)
+				goto end;
+			n = 2;
+		end:
+			free(p);
+			return n;
+		}
+	END
+	clean analyzer
+	sed -i 's/goto end/return 1/; s/^end://; s/^use(p);//' program/main.c
+	caught analyzer "leak of 'p'"
+}
+
+@test "cppcheck" {
+	program <<-'END'
+		int last(void);
+		int last(void)
+		{
+			const int numbers[4] = { 1, 2, 3, 4 };
+
+			return numbers[3];
+		}
+	END
+	clean cppcheck
+	sed -i 's/numbers\[3\]/numbers[4]/' program/main.c
+	caught cppcheck 'arrayIndexOutOfBounds'
+}
+
+@test "headers: each on its own, in C and C++, for 64 and for 32 bit" {
+	source_file include/uapi/linux/vqp.h <<<'struct vqp { int number; };'
+	clean headers
+	source_file include/uapi/linux/vqp.h <<<'struct vqp { uint32_t number; };'
+	caught headers 'vqp.h: gcc -m64 -std=c99'
+	source_file include/uapi/linux/vqp.h <<<'struct vqp { int class; };'
+	caught headers 'vqp.h: g++ -m64'
+	[[ $output != *'vqp.h: gcc'* ]]
+	source_file include/uapi/linux/vqp.h <<<'struct vqp { char sizes_differ[sizeof(long) == 8 ? 1 : -1]; };'
+	caught headers 'vqp.h: gcc -m32'
+	[[ $output != *'vqp.h: gcc -m64'* ]]
+}
+
+@test "abi: a member that moves, a value that changes, a member that is new" {
+	copy include
+	clean abi
+	sed -i 's/^\t__u32 max_sge;/\t__u64 max_sge;/' include/uapi/linux/vqp.h
+	caught abi '+vqp_query.max_sge 32 8'
+	copy include
+	sed -i '/VQP_CMD_NS_DEL,/d' include/uapi/linux/vqp.h
+	caught abi '-VQP_CMD_NS_DEL 2'
+	copy include
+	sed -i 's/^\t__u32 parent_up;/&\n\t__u32 more;/' include/uapi/linux/vqp.h
+	caught abi '+vqp_query.more'
+}
+
+@test "abi: what is not the same for 32 bit" {
+	copy include
+	sed -i 's/^#define VQP_IOC_MAGIC/struct vqp_uneven {\n\t__u32 first;\n\t__u64 second;\n};\n\n&/' \
+		include/uapi/linux/vqp.h
+	caught abi '+struct vqp_uneven 16'
+	cp "$O/check/abi.table" tests/check.d
+	caught abi 'static assertion failed: "vqp_uneven"'
+}
+
+@test "man" {
+	copy docs/man node oci-hook runtime-lib kmod
+	clean man
+	sed -i 's/^\.Sh DESCRIPTION/&\n.Nonsense/' docs/man/vqp.7
+	caught man 'ERROR: skipping unknown macro: .Nonsense'
+	copy docs/man
+	sed -i 's/ , Fl -lease//' docs/man/vqpd.8
+	caught man 'vqpd.8: option lease is missing'
+	copy docs/man
+	sed -i 's/vqp_gid;/vqp_gid;\n\t\tvqp_more;/' runtime-lib/libvqp.map
+	caught man 'libvqp.3: call vqp_more is missing'
+}
