@@ -29,16 +29,15 @@ static json_object *at(json_object *object, const char *const *path)
 	return object;
 }
 
-static bool is_ours(json_object *item)
+static bool has_path(json_object *item, const char *wanted)
 {
 	json_object *path = at(item, (const char *const[]){ "path", NULL });
 
-	return path && json_object_is_type(path, json_type_string) &&
-	       (!strcmp(json_object_get_string(path), HOOK) || !strcmp(json_object_get_string(path), VQP_DEVICE_PATH));
+	return path && json_object_is_type(path, json_type_string) && !strcmp(json_object_get_string(path), wanted);
 }
 
-/* The array holds what it held, less what is ours, and then one that is. */
-static void check_list(json_object *before, json_object *after, const char *const *path)
+/* The array holds what it held, less what has our path, and then one that has. */
+static void check_list(json_object *before, json_object *after, const char *const *path, const char *ours)
 {
 	json_object *old = at(before, path), *new = at(after, path);
 	size_t n = 0;
@@ -47,13 +46,13 @@ static void check_list(json_object *before, json_object *after, const char *cons
 	for (size_t i = 0; old && i < json_object_array_length(old); i++) {
 		json_object *item = json_object_array_get_idx(old, i);
 
-		if (is_ours(item))
+		if (has_path(item, ours))
 			continue;
 		fuzz_check(json_object_equal(item, json_object_array_get_idx(new, n)));
 		n++;
 	}
 	fuzz_check(json_object_array_length(new) == n + 1);
-	fuzz_check(is_ours(json_object_array_get_idx(new, n)));
+	fuzz_check(has_path(json_object_array_get_idx(new, n), ours));
 }
 
 /* Other members of the object at `path` are as they were. */
@@ -84,9 +83,9 @@ static void check_edit(json_object *before, json_object *after)
 	check_others(before, after, PATH("linux"), PATH("devices", "resources"));
 	check_others(before, after, PATH("linux", "resources"), PATH("devices"));
 	check_others(before, after, PATH("hooks"), PATH("createRuntime", "poststop"));
-	check_list(before, after, PATH("linux", "devices"));
-	check_list(before, after, PATH("hooks", "createRuntime"));
-	check_list(before, after, PATH("hooks", "poststop"));
+	check_list(before, after, PATH("linux", "devices"), VQP_DEVICE_PATH);
+	check_list(before, after, PATH("hooks", "createRuntime"), HOOK);
+	check_list(before, after, PATH("hooks", "poststop"), HOOK);
 	fuzz_check(json_object_array_length(at(after, PATH("linux", "resources", "devices"))));
 }
 
