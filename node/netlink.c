@@ -11,7 +11,7 @@
 
 #define BUFFER_BYTES 65536	/* of one datagram either way; the kernel's dumps use up to 32 KiB */
 
-/* One exchange; `data` is the caller's of exchange(). */
+/* One exchange; `data` is the caller's of talk(). */
 struct exchange {
 	struct vqp_netlink *netlink;
 	bool answered;		/* the kernel has said its last word */
@@ -126,8 +126,8 @@ static int parse_data(const struct nlmsghdr *msg, void *data)
 }
 
 /* Send, and take answers until the last one. */
-static int exchange(struct vqp_netlink *netlink, struct nlmsghdr *msg,
-		    int (*parse)(const struct nlmsghdr *msg, void *data), void *data)
+static int talk(struct vqp_netlink *netlink, struct nlmsghdr *msg,
+		int (*parse)(const struct nlmsghdr *msg, void *data), void *data)
 {
 	mnl_cb_t control[NLMSG_MIN_TYPE] = { [NLMSG_ERROR] = parse_ack, [NLMSG_DONE] = parse_done };
 	struct exchange exchange = { .netlink = netlink, .parse = parse, .data = data };
@@ -189,7 +189,7 @@ static int resolve_family(struct vqp_netlink *netlink)
 
 	netlink->family = 0;
 	mnl_attr_put_strz(msg, CTRL_ATTR_FAMILY_NAME, VQP_GENL_NAME);
-	ret = exchange(netlink, msg, parse_family, &netlink->family);
+	ret = talk(netlink, msg, parse_family, &netlink->family);
 	if (ret == -ENOENT || (!ret && !netlink->family))
 		return set_error(netlink, ENOPKG, "no vqp module loaded: modprobe vqp");
 	return ret;
@@ -207,7 +207,7 @@ static int request(struct vqp_netlink *netlink, enum vqp_cmd cmd, uint16_t flags
 
 		if (attrs && vqp_attr_put(msg, sizeof(buffer), attrs))
 			return set_error(netlink, EINVAL, "the request does not fit the netlink family");
-		ret = exchange(netlink, msg, parse, data);
+		ret = talk(netlink, msg, parse, data);
 		if (ret != -ENOENT)
 			return ret;
 		/* No such thing; or the module was loaded anew and its family has another number. */

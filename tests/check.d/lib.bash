@@ -74,10 +74,11 @@ each_compiled()
 # compiles it. A file that is compiled more than once is listed with the options of the first time.
 compiled()
 {
-	local makefile
+	local makefile target
 	known '*/Makefile' ':!kmod' | while IFS= read -r makefile; do
-		make --no-print-directory -nB -C "${makefile%/*}" O="$out/none" 2>/dev/null |
-			compiled_by "${makefile%/*}"
+		for target in '' check; do
+			make --no-print-directory -nB -C "${makefile%/*}" O="$out/none" $target 2>/dev/null
+		done | compiled_by "${makefile%/*}"
 	done | sort -u -t $'\t' -k 1,1
 }
 

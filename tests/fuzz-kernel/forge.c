@@ -211,9 +211,12 @@ static void build(struct forge *forge, struct forged *out, const struct vqp_pkt 
 {
 	u32 header = vqp_wire_build(out->buf, pkt), i;
 
-	for (i = 0; i < pkt->payload_bytes; i += 8)
-		memcpy(out->buf + header + i, &(u64){ rnd_u64(&forge->rnd) },
+	for (i = 0; i < pkt->payload_bytes; i += 8) {
+		u64 noise = rnd_u64(&forge->rnd);
+
+		memcpy(out->buf + header + i, &noise,
 		       pkt->payload_bytes - i < 8 ? pkt->payload_bytes - i : 8);
+	}
 	out->bytes = header + pkt->payload_bytes;
 }
 

@@ -1230,6 +1230,7 @@ static struct vqp_pkt random_packet(u64 *rng)
 		.flow = rx->flow, .psn = rx->psn, .open_psn = rx->psn - (r >> 28) % 2,
 		.msg_bytes = (r >> 32) % 200,
 	};
+	u32 rest;
 
 	if (rx->msg_op) {
 		pkt.msg_bytes = rx->msg_bytes;
@@ -1237,8 +1238,9 @@ static struct vqp_pkt random_packet(u64 *rng)
 	} else {
 		pkt.flags |= VQP_PKT_FIRST;
 	}
-	pkt.payload_bytes = pkt.msg_bytes - pkt.offset > 80 ? 80 : pkt.msg_bytes - pkt.offset;
-	if (pkt.payload_bytes == pkt.msg_bytes - pkt.offset)
+	rest = pkt.msg_bytes - pkt.offset;
+	pkt.payload_bytes = rest > 80 ? 80 : rest;
+	if (pkt.payload_bytes == rest)
 		pkt.flags |= VQP_PKT_LAST;
 	if (rx->state == VQP_RX_FREE || rx->state == VQP_RX_FAILED)
 		pkt.flow = FLOW + unit_random(rng) % 64;
