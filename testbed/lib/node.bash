@@ -119,7 +119,8 @@ node_boot()
 
 node_wait()
 {
-	local node=$1 deadline=$((SECONDS + 120))
+	# long enough for a debug kernel beside other work; one that dies is noticed at once
+	local node=$1 deadline=$((SECONDS + 600))
 	until grep -q '^vqp-init: node .* ready' "$state/node-$node.console" 2>/dev/null; do
 		if ! node_alive "$node" || ((SECONDS > deadline)); then
 			node_report "$node"
