@@ -250,3 +250,23 @@ program()
 	sed -i 's/vqp_gid;/vqp_gid;\n\t\tvqp_more;/' runtime-lib/libvqp.map
 	caught man 'libvqp.3: call vqp_more is missing'
 }
+
+@test "a run that is ended leaves nothing running" {
+	printf '#!/bin/sh\necho $$ >pid\nexec sleep 1000\n' >tests/check.d/licence
+	tests/check licence &
+	until [ -s pid ]; do
+		sleep 0.1
+	done
+	kill $!
+	run ! wait $!
+	for i in {1..100}; do
+		[[ $(ps -o stat= -p "$(cat pid)") == @(|Z*) ]] && return
+		sleep 0.1
+	done
+	false
+}
+
+@test "a check that is killed has failed" {
+	printf '#!/bin/sh\nkill -9 $PPID\n' >tests/check.d/licence
+	caught licence
+}

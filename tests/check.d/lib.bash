@@ -28,16 +28,19 @@ kernel_sources()
 # alone
 kernel_scripts()
 {
-	local package=linux-source-6.1 version target
+	local package=linux-source-6.1 version target lock
 	version=$(dpkg-query -W -f '${Version}' "$package") || return
 	target=$cache/kernel-scripts-$version
+	# two checks want it at the same time
+	exec {lock}>"$cache/kernel-scripts.lock" && flock "$lock" || return
 	if [[ ! -d $target ]]; then
-		rm -rf "$target".*
-		mkdir -p "$target.$$" &&
-			tar -C "$target.$$" -xf "/usr/src/$package.tar.xz" --strip-components=2 \
+		rm -rf "$target.new"
+		mkdir -p "$target.new" &&
+			tar -C "$target.new" -xf "/usr/src/$package.tar.xz" --strip-components=2 \
 				"$package/scripts/"{checkpatch.pl,const_structs.checkpatch,spelling.txt,coccinelle} &&
-			mv -T "$target.$$" "$target" || return
+			mv -T "$target.new" "$target" || return
 	fi
+	exec {lock}>&-
 	echo "$target"
 }
 
