@@ -125,6 +125,11 @@ program()
 }
 
 @test "coccinelle" {
+	# one patch of many, for they take long to start
+	scripts=$(bash -c 'source tests/check.d/lib.bash && kernel_scripts')
+	export VQP_CACHE=$BATS_TEST_TMPDIR/cache
+	mkdir -p "$VQP_CACHE/${scripts##*/}/coccinelle"
+	cp "$scripts/coccinelle/free/kfree.cocci" "$VQP_CACHE/${scripts##*/}/coccinelle"
 	source_file kmod/main.c <<-'END'
 		void vqp_free(void *p)
 		{
