@@ -62,6 +62,11 @@ planted: deps ## plant defects and see that each is caught: some ten minutes
 	tests/planted/run
 .PHONY: planted
 
+fuzz-kernel: deps build kmod-debug ## fuzz the module on the debug kernel: an hour or two [FUZZ_CALLS= FUZZ_PACKET_SECONDS=]
+	FUZZ_CALLS=$(or $(FUZZ_CALLS),1000000) FUZZ_PACKET_SECONDS=$(or $(FUZZ_PACKET_SECONDS),300) \
+		SUITE_TIMEOUT=20000 tests/run --kernel debug fuzz-kernel
+.PHONY: fuzz-kernel
+
 check: deps ## static checks of all that git knows
 	tests/check
 
