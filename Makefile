@@ -25,7 +25,7 @@ help: ## list what can be made
 demo: deps build ## two nodes, a function on each, vqp against verbs: the first thing to run
 	bench/demo
 
-test: deps build ## all tests, on the kernels 6.1 and 6.12
+test: deps build kmod-debug ## all tests: on the kernels 6.1 and 6.12, and some on the debug kernel
 	tests/run
 
 soak: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## everything at random, with kills [MINUTES=60] [KERNEL=] [SEED=]
