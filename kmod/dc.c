@@ -114,15 +114,18 @@ static const struct vqp_tx_ops dc_tx_ops = {
 	.stale = dc_stale,
 };
 
-/* Silent for this long is longer than loss explains. */
-#define DC_SUSPECT_US	(300U * 1000)
+/*
+ * Silent for this long is longer than loss explains. The target's new place may
+ * not be known yet, so it is looked up again after twice the time, and so on.
+ */
+#define DC_SUSPECT_US	(300ULL * 1000)
 
 static void dc_watch(struct vqp *vqp, u64 now_us)
 {
-	if (vqp->suspected || !vqp->ctx || vqp->state != VQP_QP_CONNECTED ||
-	    list_empty(&vqp->tx.msgs) || now_us - vqp->tx.progress_us < DC_SUSPECT_US)
+	if (!vqp->ctx || vqp->state != VQP_QP_CONNECTED || list_empty(&vqp->tx.msgs) ||
+	    now_us - vqp->tx.progress_us < DC_SUSPECT_US << vqp->suspicions)
 		return;
-	vqp->suspected = true;
+	vqp->suspicions++;
 	vqp_do_later(vqp, VQP_TODO_SUSPECT);
 }
 

@@ -550,7 +550,7 @@ void vqp_send_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
 		}
 	} else {
 		vqp->rerouted = false;
-		vqp->suspected = false;
+		vqp->suspicions = 0;
 		vqp->tx_msgs++;
 	}
 	vqp_count_freed(VQP_OBJ_SEND);

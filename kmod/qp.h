@@ -55,7 +55,7 @@ struct vqp {
 	/* being destroyed: nothing reaches user space; also under rq_lock */
 	bool silent;
 	bool rerouted;			/* since the last message that got through */
-	bool suspected;			/* likewise */
+	u8 suspicions;			/* likewise */
 	bool loop_running;		/* a thread is carrying out the head of tx.msgs */
 	u16 port, remote_port;
 	u32 remote_qp;
