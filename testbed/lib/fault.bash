@@ -20,9 +20,10 @@ fault_usage()
 	  reorder NODE PERCENT%    of them overtake those before, which take 2 ms
 	  partition NODE           nothing passes between the node and the others; its link seems well
 	  link-down NODE           the cable is out
+	  interface-down NODE      as an administrator takes it down; the cable is in
 	  parent-gone NODE         the RDMA device rxe0 is removed
 	  memory NODE MIB          only so much memory is left, and the caches are dropped
-	  freeze NODE              nothing runs there, but its clock; over some 15 s its kernel panics
+	  freeze NODE              nothing runs there, but its clock; for 20 s and more its kernel panics
 	  crash NODE               it loses power; "off" boots it again
 
 	  signals NODE MS COMMAND  run it there; it is stopped and continued every MS milliseconds,
@@ -44,7 +45,7 @@ node_frozen()
 	stat=$(<"/proc/$(<"$state/node-$1.pid")/stat") && [[ ${stat##*) } == T* ]]
 }
 
-# fault_guest NODE KIND VALUE...: done on the node itself
+# fault_guest NODE KIND VALUE [SECONDS]: done on the node itself, and undone there in time
 fault_guest()
 {
 	node_alive "$1" || die "node $1 is dead: fault crash $1 off boots it again"
@@ -105,15 +106,42 @@ fault_set()
 	esac
 }
 
+fault_none()
+{
+	local kind
+	for kind in crash freeze link-down; do
+		fault_set "$kind" "$1" off || return
+	done
+	fault_guest "$1" off
+}
+
 fault_all_off()
 {
-	local node kind
-	for ((node = 1; node <= $(<"$state/nodes"); node++)); do
-		for kind in crash freeze link-down; do
-			fault_set "$kind" "$node" off || return
-		done
-		fault_guest "$node" off || return
+	local node nodes pids=() status=0
+	nodes=$(<"$state/nodes")
+	for ((node = 1; node <= nodes; node++)); do
+		fault_none "$node" &
+		pids+=($!)
 	done
+	for node in "${pids[@]}"; do
+		wait "$node" || status=$?
+	done
+	return "$status"
+}
+
+# fault_for KIND NODE VALUE SECONDS
+fault_for()
+{
+	case $1 in
+	link-down | freeze | crash)
+		on_exit "fault_set $1 $2 off"
+		fault_set "$1" "$2" "$3"
+		sleep "$4"
+		exit_commands=
+		fault_set "$1" "$2" off
+		;;
+	*) fault_guest "$2" "$1" "$3" "$4" ;;
+	esac
 }
 
 # what KIND needs for VALUE
@@ -140,7 +168,8 @@ verb_fault()
 		fault_all_off
 		return
 		;;
-	loss | duplicate | reorder | partition | link-down | parent-gone | memory | freeze | crash) ;;
+	loss | duplicate | reorder | partition | link-down | interface-down | parent-gone | memory | \
+		freeze | crash) ;;
 	signals | fail-nth)
 		(($# >= 4)) || fault_misuse "$kind: NODE, a number and COMMAND are needed"
 		check_node "$node"
@@ -169,9 +198,5 @@ verb_fault()
 		return
 	fi
 	[[ $# == 2 && $2 =~ ^[0-9]{1,4}(\.[0-9]+)?$ ]] || fault_misuse "$kind: for how many SECONDS?"
-	on_exit "fault_set $kind $node off"
-	fault_set "$kind" "$node" "$value"
-	sleep "$2"
-	exit_commands=
-	fault_set "$kind" "$node" off
+	fault_for "$kind" "$node" "$value" "$2"
 }
