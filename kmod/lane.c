@@ -129,15 +129,15 @@ static void lane_send_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		/*
-		 * A flush ends the lane's life. Anything else (rxe found no route, or
-		 * no memory) moved the QP to the error state: it will send no more.
+		 * The QP is in the error state and will send no more: rxe found no route
+		 * or no memory, or (6.12) the link's queue was full, which it tells of
+		 * as a mere flush. Of a lane on its way out nobody minds.
 		 */
-		if (wc->status != IB_WC_WR_FLUSH_ERR) {
+		if (!READ_ONCE(lane->parent->broken))
 			pr_warn_ratelimited("vqp: a lane of %s failed: %s\n",
 					    dev_name(&lane->parent->dev->dev),
 					    ib_wc_status_msg(wc->status));
-			vqp_parent_break(lane->parent);
-		}
+		vqp_parent_break(lane->parent);
 		return;
 	}
 	spin_lock_bh(&lane->tx_lock);
