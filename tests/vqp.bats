@@ -196,3 +196,16 @@ memory_both() {
 		box vqp-c 9 10.90.0.3; serve vqp-c echo-server 700'
 	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --count=10'
 }
+
+# ---- the link ----
+
+@test "a link whose queue was full is used again, by every lane" {
+	on 2 'serve vqp-c echo-server 700 --bytes=100000 --depth=16'
+	on 1 'tc qdisc replace dev data0 root tbf rate 1mbit burst 10kb limit 20kb
+		inside vqp-a vqpt send 10.90.0.3 700 --bytes=100000 --count=20 --depth=16 --timeout=10000 || true
+		tc qdisc del dev data0 root
+		for i in {1..16}; do
+			eventually inside vqp-a vqpt send 10.90.0.3 700 --count=10 --timeout=10000
+		done
+		if rdma resource show qp | grep "state ERR"; then exit 1; fi'
+}
