@@ -8,4 +8,4 @@ load lib
 soak() { "$tests/soak/soak" "$@"; }
 
 @test "a minute of everything at random, with kills" { soak --seconds 60; }
-@test "100 processes killed after their first transfer, and the module unloads" { soak --cycles 100; }
+@test "400 processes killed after their first transfer, and the module unloads" { soak --cycles 400; }

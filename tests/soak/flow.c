@@ -517,6 +517,7 @@ static void flow_learn(struct soak_flow *flow, const struct soak_answer *a)
 	}
 	flow->life = a->life;
 	flow->storms = a->storms + soak_shared->storms;
+	flow->boxes = a->boxes;
 	flow->via = a->via;
 	flow->number = a->number;
 	flow->next = a->next;
@@ -565,7 +566,6 @@ const struct soak_answer *soak_flow_answered(struct soak_flow *flow, const struc
 	}
 	flow->answers++;
 	flow->moved_ns = soak_now_ns();
-	atomic_fetch_add(&flow->worker->seat->answers, 1);
 	return a;
 }
 

@@ -16,7 +16,7 @@ struct soak_case {
 	bool judged;			/* its end had a reason */
 	uint32_t status, wanted;
 	uint64_t life, storms;
-	uint32_t completed, posted;
+	uint32_t boxes, completed, posted;
 	uint64_t ns;
 	struct soak_trace trace;
 };
@@ -64,6 +64,7 @@ struct soak_flow {
 	uint64_t asked_ns, ask_again_ns;
 
 	uint64_t life, storms;		/* the target's; both nodes' */
+	uint32_t boxes;			/* the target's */
 	uint64_t earlier_life;		/* the target has had another life before; or 0 */
 	uint32_t recv_bytes;
 	uint64_t lent_addr;

@@ -33,7 +33,6 @@ struct seat {
 
 static struct seat seats[SOAK_WORKERS_MAX];
 static uint64_t random_state, begin_ns;
-static uint32_t kills;
 
 static uint64_t later(uint32_t ms)
 {
@@ -46,10 +45,11 @@ static void seat_begin(uint32_t i)
 {
 	struct soak_seat *shared = &soak_shared->seats[i];
 
-	if (seats[i].no_box)
+	if (seats[i].no_box) {
 		soak_box_make(i + 1);
+		shared->boxes++;
+	}
 	shared->doomed = false;
-	shared->answers = 0;
 	shared->lives++;
 	seats[i] = (struct seat) { .pid = fork() };
 	if (!seats[i].pid)
@@ -61,7 +61,6 @@ static void seat_kill(uint32_t i)
 	seats[i].killed = true;
 	kill(seats[i].pid, SIGKILL);
 	soak_count(SOAK_N_KILL);
-	kills++;
 }
 
 /* Its process goes first, or its namespace, under way as it is. */
@@ -117,7 +116,7 @@ static void seat_ended(uint32_t i, int status)
 	}
 	seats[i].pid = 0;
 	seats[i].frozen = false;
-	seats[i].due_ns = later(soak_options.cycles ? 0 : soak_below(&random_state, 500));
+	seats[i].due_ns = later(soak_below(&random_state, 500));
 }
 
 static void reap(void)
@@ -186,20 +185,6 @@ static void do_something(void)
 		seat_shut_down(i);
 	else
 		seat_kill(i);
-}
-
-/* Each worker is killed soon after its first transfer. */
-static void run_cycles(void)
-{
-	uint32_t i;
-
-	while (kills < soak_options.cycles && !soak_shared->wrong) {
-		for (i = 0; i < soak_options.workers; i++)
-			if (seats[i].pid && !seats[i].killed && soak_shared->seats[i].answers &&
-			    !soak_below(&random_state, 4))
-				seat_kill(i);
-		tick();
-	}
 }
 
 static bool others_failed(void)
@@ -341,7 +326,6 @@ static void parse_options(int argc, char **argv)
 		{ "nodes", required_argument, NULL, 'n' },
 		{ "workers", required_argument, NULL, 'w' },
 		{ "seconds", required_argument, NULL, 't' },
-		{ "cycles", required_argument, NULL, 'c' },
 		{ "meet", required_argument, NULL, 'm' },
 		{ 0 }
 	};
@@ -354,14 +338,13 @@ static void parse_options(int argc, char **argv)
 		case 'n': soak_options.nodes = (uint32_t)strtoul(optarg, NULL, 0); break;
 		case 'w': soak_options.workers = (uint32_t)strtoul(optarg, NULL, 0); break;
 		case 't': soak_options.seconds = (uint32_t)strtoul(optarg, NULL, 0); break;
-		case 'c': soak_options.cycles = (uint32_t)strtoul(optarg, NULL, 0); break;
 		case 'm': soak_options.meet = optarg; break;
 		default: exit(2);
 		}
 	}
 	if (optind != argc || !soak_options.node || soak_options.node > soak_options.nodes || !soak_options.workers ||
 	    soak_options.nodes > SOAK_NODES_MAX || soak_options.workers > SOAK_WORKERS_MAX) {
-		fprintf(stderr, "usage: vqp-soak [--seed N] --node I --nodes N [--workers N] [--seconds N | --cycles N] "
+		fprintf(stderr, "usage: vqp-soak [--seed N] --node I --nodes N [--workers N] [--seconds N] "
 			"[--meet DIRECTORY]\n");
 		exit(2);
 	}
@@ -371,10 +354,7 @@ int main(int argc, char **argv)
 {
 	parse_options(argc, argv);
 	begin();
-	if (soak_options.cycles)
-		run_cycles();
-	else
-		run_chaos();
+	run_chaos();
 	end_by_itself();
 	if (soak_shared->wrong) {
 		leave_mark("failed");

@@ -112,9 +112,10 @@ const char *soak_judge_failure(uint32_t status, uint32_t wanted, const struct so
 			return "the target refused, although it is what it was";
 		return NULL;
 	case IBV_WC_RETRY_EXC_ERR:
-		if (facts->life_then && facts->life_then == facts->life_now && !facts->storming &&
+		/* Where a process was killed, its node goes on to answer. */
+		if (facts->life_then && facts->boxes_then == facts->boxes_now && !facts->storming &&
 		    facts->storms_then == facts->storms_now)
-			return "a target that lives was given up, although nothing disturbed the way to it";
+			return "a target was given up, although nothing disturbed the way to it";
 		return NULL;
 	}
 	return "a request failed with a status that nothing explains";

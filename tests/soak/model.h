@@ -66,6 +66,7 @@ const char *soak_inbox_take(struct soak_inbox *inbox, uint32_t seq, uint32_t *lo
 /* What a sender knows when it learns more about a target with which a flow failed, or does not answer. */
 struct soak_facts {
 	uint64_t life_then, life_now;	/* of the target's bound VQP; 0: not known */
+	uint32_t boxes_then, boxes_now;	/* network namespaces it has had */
 	uint64_t storms_then, storms_now;	/* disturbances of either node that began or ended */
 	bool storming;			/* one is going on, or just over */
 };

@@ -59,7 +59,7 @@ static void send_open_case(const struct soak_flow *flow)
 	*c = (struct soak_case) {
 		.flow = flow->id, .status = flow->ledger.failed, .wanted = flow->wanted,
 		.life = flow->earlier_life || flow->dead_port ? 0 : flow->life, .storms = flow->storms,
-		.completed = flow->completed, .posted = flow->seq,
+		.boxes = flow->boxes, .completed = flow->completed, .posted = flow->seq,
 		.ns = soak_now_ns(), .trace = flow->trace,
 	};
 	/* Its receives were flushed, or a post was refused, with nothing under way. */
@@ -82,6 +82,7 @@ static void send_judge(const struct soak_target *target, struct soak_case *c, co
 {
 	struct soak_facts facts = {
 		.life_then = c->life, .life_now = a->life,
+		.boxes_then = c->boxes, .boxes_now = a->boxes,
 		.storms_then = c->storms, .storms_now = a->storms + soak_shared->storms,
 		.storming = a->storming || soak_storming(),
 	};
@@ -124,14 +125,18 @@ static void send_heard(struct soak_target *target, const struct soak_answer *a)
 
 /* ---- Completions ---- */
 
-static struct soak_flow *send_flow_of(const struct sender *s, uint32_t qp_num)
+/* NULL: of a VQP that was flushed while it was being connected. */
+static struct soak_flow *send_flow_of(const struct sender *s, const struct ibv_wc *wc)
 {
 	uint32_t i;
 
 	for (i = 0; i < s->nflows; i++)
-		if (s->flows[i]->qp_num == qp_num)
+		if (s->flows[i]->qp_num == wc->qp_num)
 			return s->flows[i];
-	soak_wrong("a completion of VQP %u, which is gone", qp_num);
+	if (!soak_worker_doomed(s->worker))
+		soak_wrong("a completion of VQP %u, which is gone: request %" PRIu64 ", status %d, opcode %d", wc->qp_num,
+			   wc->wr_id, wc->status, wc->opcode);
+	return NULL;
 }
 
 static bool send_poll(struct sender *s)
@@ -142,13 +147,15 @@ static bool send_poll(struct sender *s)
 	bool any = false;
 
 	while (ibv_poll_cq(s->send_cq, 1, &wc) > 0) {
-		soak_flow_complete(send_flow_of(s, wc.qp_num), &wc);
+		flow = send_flow_of(s, &wc);
+		if (flow)
+			soak_flow_complete(flow, &wc);
 		any = true;
 	}
 	while (ibv_poll_cq(s->recv_cq, 1, &wc) > 0) {
-		flow = send_flow_of(s, wc.qp_num);
-		answer = soak_flow_answered(flow, &wc);
-		if (answer) {
+		flow = send_flow_of(s, &wc);
+		answer = flow ? soak_flow_answered(flow, &wc) : NULL;
+		if (answer && !soak_worker_doomed(s->worker)) {
 			send_heard(flow->target, answer);
 			soak_flow_receive(flow, (uint32_t)wc.wr_id);
 		}

@@ -253,6 +253,7 @@ static void serve_answer(struct serve *s, struct serve_flow *flow, uint32_t audi
 	struct soak_answer answer = {
 		.magic = SOAK_MAGIC, .number = flow->number + 1, .life = s->life,
 		.storms = soak_shared->storms, .storming = soak_storming(), .via = flow->via,
+		.boxes = s->worker->seat->boxes,
 		.flow = flow->inbox.flow, .next = flow->inbox.next,
 		.audit_flow = audit_flow, .audit_next = audit ? audit->inbox.next : 0,
 		.unnamed = s->lost_ever, .recv_bytes = s->recv_bytes,

@@ -68,7 +68,8 @@ struct soak_answer {
 	uint64_t life;			/* of the bound VQP */
 	uint64_t storms;		/* of its node */
 	uint64_t via;			/* names the answering VQP */
-	uint32_t storming, reserved;
+	uint32_t storming;
+	uint32_t boxes;			/* network namespaces that this worker has had */
 	uint32_t flow, next;		/* the flow, and the message it expects next */
 	uint32_t audit_flow, audit_next;	/* likewise; 0: it knows nothing of it */
 	uint32_t unnamed;		/* messages that were of flows it does not know */
@@ -91,7 +92,7 @@ enum soak_count {
 
 struct soak_seat {			/* one worker of the node, through all its lives */
 	_Atomic uint64_t lives;
-	_Atomic uint64_t answers;	/* of this life */
+	_Atomic uint32_t boxes;		/* network namespaces */
 	_Atomic bool doomed;		/* its namespace is being taken away */
 };
 
@@ -112,7 +113,6 @@ struct soak_options {
 	uint64_t seed;
 	uint32_t node, nodes, workers;
 	uint32_t seconds;
-	uint32_t cycles;		/* instead: kill so many workers that have transferred something */
 	const char *meet;		/* a directory that all nodes share */
 };
 

@@ -97,14 +97,16 @@ static void inbox_wants_each_message_once(void **state)
 
 static void failures_need_a_reason(void **state)
 {
-	const struct soak_facts calm = { 5, 5, 2, 2, false };
-	const struct soak_facts other = { 5, 6, 2, 2, false };
-	const struct soak_facts unknown = { 0, 6, 2, 2, false };
-	const struct soak_facts storm = { 5, 5, 2, 3, false }, storming = { 5, 5, 2, 2, true };
+	const struct soak_facts calm = { 5, 5, 1, 1, 2, 2, false };
+	const struct soak_facts other = { 5, 6, 1, 2, 2, 2, false }, killed = { 5, 6, 1, 1, 2, 2, false };
+	const struct soak_facts unknown = { 0, 6, 0, 2, 2, 2, false };
+	const struct soak_facts storm = { 5, 5, 1, 1, 2, 3, false }, storming = { 5, 5, 1, 1, 2, 2, true };
 
 	(void)state;
 	assert_non_null(soak_judge_failure(IBV_WC_RETRY_EXC_ERR, 0, &calm));
 	assert_null(soak_judge_failure(IBV_WC_RETRY_EXC_ERR, 0, &other));
+	assert_non_null(soak_judge_failure(IBV_WC_RETRY_EXC_ERR, 0, &killed));
+	assert_null(soak_judge_failure(IBV_WC_REM_INV_REQ_ERR, 0, &killed));
 	assert_null(soak_judge_failure(IBV_WC_RETRY_EXC_ERR, 0, &unknown));
 	assert_null(soak_judge_failure(IBV_WC_RETRY_EXC_ERR, 0, &storm));
 	assert_null(soak_judge_failure(IBV_WC_RETRY_EXC_ERR, 0, &storming));
