@@ -68,6 +68,12 @@ kernel_release()
 	echo "$release"
 }
 
+# kernel_slowness KERNEL: what time-outs are multiplied by there
+kernel_slowness()
+{
+	[[ $1 == debug ]] && echo 5 || echo 1
+}
+
 # kernel_home KERNEL: the directory with its vmlinux and the tree for its initramfs
 kernel_home()
 {

@@ -4,6 +4,7 @@
 #
 # state/image                     the directory of the image in the cache
 # state/vmlinux, state/initramfs  what it boots
+# state/slowness                  what time-outs are multiplied by
 # state/node-I.pid, node-I.port   the process, and the loopback port of its sshd
 # state/node-I.console            everything the kernel said on its console
 # state/node-I.monitor            the socket of QEMU's monitor
@@ -154,7 +155,7 @@ node_ssh_options()
 
 node_connect()
 {
-	local node=$1 options deadline=$((SECONDS + 60))
+	local node=$1 options deadline=$((SECONDS + 60 * $(<"$state/slowness")))
 	mapfile -t options < <(node_ssh_options "$node")
 	while ((SECONDS < deadline)); do
 		(cd "$state" && ssh "${options[@]}" -o ControlMaster=yes -f -N root@127.0.0.1 \
