@@ -211,6 +211,8 @@ static void parent_down(void)
 	if (!parent)
 		return;
 	pr_info("vqp: %s is no longer the parent\n", dev_name(&parent->dev->dev));
+	/* What its lanes say from here on is no news. */
+	WRITE_ONCE(parent->broken, true);
 	RCU_INIT_POINTER(parent_now, NULL);
 	synchronize_rcu();
 	synchronize_srcu(&parent_srcu);
@@ -271,15 +273,16 @@ static void parent_work(struct work_struct *work)
 	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
 	if (parent && parent->dev == client->dev && !parent_valid(parent))
 		parent_down();
-	parent_up(client);
+	/* A device that is being removed is nobody's parent any more. */
+	if (!list_empty(&client->link))
+		parent_up(client);
 	mutex_unlock(&parent_mutex);
 }
 
 /* A lane failed for good: the parent starts anew. Any context. */
 void vqp_parent_break(struct vqp_parent *parent)
 {
-	WRITE_ONCE(parent->broken, true);
-	if (parent->recheck)
+	if (!xchg(&parent->broken, true) && parent->recheck)
 		queue_work(system_unbound_wq, parent->recheck);
 }
 
@@ -298,7 +301,7 @@ static void parent_remove(struct ib_device *dev, void *data)
 
 	ib_unregister_event_handler(&client->events);
 	mutex_lock(&parent_mutex);
-	list_del(&client->link);
+	list_del_init(&client->link);
 	mutex_unlock(&parent_mutex);
 	/* Off the list nobody queues it any more, but a lane of this device. */
 	cancel_work_sync(&client->work);
