@@ -33,7 +33,9 @@ static bool has_path(json_object *item, const char *wanted)
 {
 	json_object *path = at(item, (const char *const[]){ "path", NULL });
 
-	return path && json_object_is_type(path, json_type_string) && !strcmp(json_object_get_string(path), wanted);
+	/* one with a NUL in it is another */
+	return path && json_object_is_type(path, json_type_string) &&
+	       json_object_get_string_len(path) == (int)strlen(wanted) && !strcmp(json_object_get_string(path), wanted);
 }
 
 /* The array holds what it held, less what has our path, and then one that has. */
