@@ -221,6 +221,13 @@ program()
 	[[ $output != *'vqp.h: gcc -m64'* ]]
 }
 
+@test "headers: what cannot be called from C++" {
+	copy runtime-lib
+	clean headers
+	sed -i 's/^#ifdef __cplusplus/#if 0/' runtime-lib/include/vqp/krcore.h
+	caught headers 'qbind: cannot be called from C++'
+}
+
 @test "abi: a member that moves, a value that changes, a member that is new" {
 	copy include
 	clean abi
