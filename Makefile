@@ -13,7 +13,7 @@ endif
 .NOTPARALLEL:
 
 # in this order: the library is linked by what follows
-PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/soak tests/fuzz-kernel examples/fn bench
+PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/allocfail tests/soak tests/fuzz-kernel examples/fn bench
 INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
 
 .PHONY: help demo test test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
@@ -58,7 +58,7 @@ $(PROGRAMS):
 image: deps ## the nodes' root image, cached in build/cache
 	testbed/testbed image
 
-planted: deps ## plant defects and see that each is caught: some ten minutes
+planted: deps build ## plant defects and see that each is caught: some ten minutes
 	tests/planted/run
 .PHONY: planted
 

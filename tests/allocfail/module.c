@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "admin.h"
+#include "main.h"
+#include "module.h"
+#include "nth.h"
+#include "report.h"
+
+#define WAYS_MAX	1024
+#define STRIDE_MAX	256
+#define PATIENCE_MS	20000
+#define STEP_MS		50
+#define LOG_EVERY	50	/* failures, whose traces the kernel's log holds with ease */
+
+/*
+ * The module loads although one of these found no memory: at once it tries once more to use the
+ * device. Only parent_add() itself, which is to remember the device, gives it up for good.
+ */
+static const char optional[] =
+	"parent_add parent_create parent_up vqp_lane_create lane_alloc_bufs lane_alloc_memory lane_create_cqs lane_create_qp ";
+
+static const char *path, *params;
+static unsigned int probes, refused, done_without;
+
+static uint64_t ways[WAYS_MAX];	/* to an allocation, that were failed already */
+static unsigned int nways;
+
+static bool way_known(uint64_t way)
+{
+	unsigned int i;
+
+	for (i = 0; i < nways; i++)
+		if (ways[i] == way)
+			return true;
+	return false;
+}
+
+static void way_add(uint64_t way)
+{
+	if (nways == WAYS_MAX)
+		die(0, "more than %u ways to an allocation", WAYS_MAX);
+	ways[nways++] = way;
+}
+
+static bool has_parent(void)
+{
+	json_t *status;
+	bool up;
+
+	if (admin_do(VQP_CMD_STATUS_GET, NULL, &status))
+		return false;
+	up = json_object_get(status, "parent");
+	json_decref(status);
+	return up;
+}
+
+static void unload(void)
+{
+	if (syscall(SYS_delete_module, "vqp", O_NONBLOCK))
+		die(errno, "it does not unload");
+}
+
+static void must_be_gone(void)
+{
+	if (!access("/sys/module/vqp", F_OK) || !access(VQP_DEVICE_PATH, F_OK) ||
+	    admin_do(VQP_CMD_STATUS_GET, NULL, NULL) != ENOPKG)
+		die(0, "loading failed and left something");
+}
+
+static void must_work(const struct report *report)
+{
+	int ms;
+
+	if (strcmp(report->function, "parent_add"))
+		for (ms = 0; !has_parent(); ms += STEP_MS) {
+			if (ms > PATIENCE_MS)
+				die(0, "no memory in %s: loaded, and has no parent", report->function);
+			usleep(STEP_MS * 1000);
+		}
+	unload();
+}
+
+static void judge(const struct report *report, int err)
+{
+	char name[sizeof(report->function) + 2];
+
+	snprintf(name, sizeof(name), "%s ", report->function);
+	if (err) {
+		refused++;
+		if (err != (report->kind == REPORT_USERCOPY ? EFAULT : ENOMEM))
+			die(err, "a failure in %s", report->function);
+	} else if (report->kind != REPORT_QUIET && !report->fallback) {
+		done_without++;
+		if (!strstr(optional, name))
+			die(0, "an allocation in %s failed, and the module was loaded", report->function);
+	}
+}
+
+/* Load, failing the n-th; unload. False: there is no n-th. */
+static bool probe(unsigned int n, struct report *report)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	bool failed;
+
+	if (fd < 0)
+		die(errno, "%s", path);
+	die_about("insmod", n);
+	report_begin();
+	nth_arm(n);
+	err = syscall(SYS_finit_module, fd, params, 0) ? errno : 0;
+	failed = nth_disarm();
+	report_read(report);
+	close(fd);
+	if (failed)
+		judge(report, err);
+	else if (err)
+		die(err, "it fails by itself");
+	if (err)
+		must_be_gone();
+	else
+		must_work(report);
+	if (++probes % LOG_EVERY == 0 && system("kernel-log >&2"))
+		die(0, "the kernel complains");
+	return failed;
+}
+
+/* The same of the n-th, or of the first after it that says where it is. */
+static bool probe_loud(unsigned int *n, struct report *report)
+{
+	bool failed;
+
+	while ((failed = probe(*n, report)) && report->kind == REPORT_QUIET)
+		++*n;
+	return failed;
+}
+
+/* The first allocation of the module itself: before it are those of the loader. */
+static unsigned int find_first(void)
+{
+	unsigned int before = 0, from = 1, mid;
+	struct report report;
+
+	while (probe_loud(&from, &report) && !report.in_module) {
+		before = from;
+		from *= 2;
+	}
+	while (from - before > 1) {
+		mid = before + (from - before) / 2;
+		if (probe_loud(&mid, &report) && !report.in_module)
+			before = mid;
+		else if (mid < from)
+			from = mid;
+		else
+			break;		/* nothing but quiet ones in between */
+	}
+	return from;
+}
+
+/* Is the n-th none of those that are known? So is the end. */
+static bool is_new(unsigned int n, struct report *report, bool *failed)
+{
+	*failed = probe(n, report);
+	return !*failed || (report->kind != REPORT_QUIET && !way_known(report->way));
+}
+
+int module_run(const char *module, const char *parameters)
+{
+	unsigned int n, last, mid, stride = 1;
+	struct report report;
+	bool failed = true;
+
+	path = module;
+	params = parameters;
+	admin_open(NULL);
+	nth_setup();
+	report_setup();
+	n = find_first();
+	printf("insmod: the module's first allocation is number %u\n", n);
+	for (last = n - 1; failed; n += stride) {
+		if (!is_new(n, &report, &failed)) {
+			last = n;
+			stride = stride < STRIDE_MAX ? stride * 2 : stride;
+			continue;
+		}
+		/* Something new begins between the last one and this. */
+		while (n - last > 1) {
+			mid = last + (n - last) / 2;
+			if (is_new(mid, &report, &failed))
+				n = mid;
+			else
+				last = mid;
+		}
+		is_new(n, &report, &failed);
+		if (failed)
+			way_add(report.way);
+		last = n;
+		stride = 1;
+	}
+	printf("insmod: %u allocations; %u ways there, failed in %u loads: %u refused, %u done without\n",
+	       last - 1, nways, probes, refused, done_without);
+	return 0;
+}

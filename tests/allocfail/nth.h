@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Have the kernel fail the n-th allocation, or copy from or to user space, of this thread. */
+#ifndef ALLOCFAIL_NTH_H
+#define ALLOCFAIL_NTH_H
+
+#include <stdbool.h>
+
+/* Of every kind, also those that may sleep. What fails is logged, with the way there. */
+void nth_setup(void);
+
+void nth_arm(unsigned int nth);
+/* True: it came to that, and the call failed or had to do without. */
+bool nth_disarm(void);
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "main.h"
+#include "nth.h"
+#include "report.h"
+#include "run.h"
+#include "state.h"
+
+struct tally {
+	unsigned int memory, usercopy, fallback, optional;
+	char names[1024];	/* of functions that did without, a space behind each */
+};
+
+static void note_optional(const struct run_case *c, const struct report *report, struct tally *tally)
+{
+	char name[sizeof(report->function) + 2];
+
+	tally->optional++;
+	snprintf(name, sizeof(name), "%s ", report->function);
+	if (!c->optional || !strstr(c->optional, name))
+		die(0, "an allocation in %s failed, the call did not", report->function);
+	if (!strstr(tally->names, name) && strlen(tally->names) + strlen(name) < sizeof(tally->names))
+		strcat(tally->names, name);
+}
+
+static void judge(const struct run_case *c, int err, const struct report *report, struct tally *tally)
+{
+	if (report->kind == REPORT_USERCOPY) {
+		tally->usercopy++;
+		if (err != EFAULT)
+			die(err, "a copy in %s failed: not EFAULT", report->function);
+	} else if (err && err != ENOMEM && err != ENOBUFS) {	/* the latter is what sockets say */
+		die(err, "an allocation in %s failed: not ENOMEM", report->function);
+	} else if (err) {
+		tally->memory++;
+	} else if (report->kind == REPORT_QUIET || report->fallback) {
+		tally->fallback++;
+	} else {
+		note_optional(c, report, tally);
+	}
+}
+
+/* False: the call has no n-th allocation. */
+static bool run_once(const struct run_case *c, unsigned int n, struct tally *tally)
+{
+	json_t *outside = state_take(), *inside;
+	struct report report;
+	struct stage s;
+	bool failed;
+	int err;
+
+	stage_init(&s);
+	c->prepare(&s, c);
+	inside = state_take();
+	report_begin();
+	nth_arm(n);
+	err = c->call(&s, c);
+	failed = nth_disarm();
+	report_read(&report);
+	if (failed)
+		judge(c, err, &report, tally);
+	else if (err)
+		die(err, "it fails by itself");
+	/* A copy that fails on the way out comes too late to undo anything; what was made goes with the context. */
+	if (err && report.kind != REPORT_USERCOPY) {
+		if (c->partly)
+			c->partly(&s, c);
+		else if (!state_returns(json_incref(inside)))
+			die(0, "the call failed in %s and left something", report.function);
+		err = c->call(&s, c);
+		if (err)
+			die(err, "it failed for lack of memory in %s, and then once more", report.function);
+	}
+	if (!err)
+		c->verify(&s, c);
+	if (c->end)
+		c->end(&s);
+	stage_end(&s);
+	json_decref(inside);
+	if (!state_returns(outside))
+		die(0, "something was left behind after a failure in %s", report.function);
+	return failed;
+}
+
+unsigned int run_case(const struct run_case *c)
+{
+	struct tally tally = { 0 };
+	unsigned int n = 0;
+
+	do {
+		die_about(c->name, ++n);
+	} while (run_once(c, n, &tally));
+	printf("%-24s %3u failed: %3u ENOMEM, %2u EFAULT, %2u done without, %2u with a fallback%s%s\n", c->name, n - 1,
+	       tally.memory, tally.usercopy, tally.optional, tally.fallback, tally.optional ? ": " : "", tally.names);
+	fflush(stdout);
+	return n - 1;
+}

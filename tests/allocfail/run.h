@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* One system call, and every way in which it can run out of memory. */
+#ifndef ALLOCFAIL_RUN_H
+#define ALLOCFAIL_RUN_H
+
+#include <stdbool.h>
+#include "stage.h"
+
+struct run_case {
+	const char *name;
+	void (*prepare)(struct stage *s, const struct run_case *c);	/* exits on failure */
+	int (*call)(struct stage *s, const struct run_case *c);		/* 0 or an errno value */
+	void (*verify)(struct stage *s, const struct run_case *c);	/* that it did what it should; exits */
+	/* After a failure, in place of the check that nothing has changed. */
+	void (*partly)(struct stage *s, const struct run_case *c);
+	void (*end)(struct stage *s);	/* however it went; NULL: stage_end() is enough */
+	const char *optional;	/* the functions, with a space behind each, whose allocations may fail unnoticed */
+	bool far;		/* it is about the other node */
+	uint32_t opcode, flags, count;	/* of posts */
+	size_t bytes;			/* of memory */
+};
+
+extern const struct run_case calls[], posts[], commands[];	/* the last one's name is NULL */
+
+/*
+ * Fail the first allocation, the second, and so on, until there is none left;
+ * returns how many there were. Exits when something is wrong.
+ */
+unsigned int run_case(const struct run_case *c);
+
+#endif
