@@ -35,7 +35,7 @@ cycles: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## create, connect
 	tests/soak/soak --kernel $(or $(KERNEL),6.1) --cycles $(or $(CYCLES),10000)
 
 test-debug: deps build kmod-debug ## all suites on the debug kernel: KASAN, lockdep, UBSAN, kmemleak
-	tests/run --kernel debug
+	tests/run --kernel debug $(patsubst tests/%.bats,%,$(shell grep -l '^load lib$$' tests/*.bats))
 
 unit: ## the tests in user space alone
 	tests/run unit
