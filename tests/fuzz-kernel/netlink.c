@@ -212,19 +212,25 @@ static const struct box *pick_box(struct runner *run)
 	return &run->world->boxes[rnd_below(&run->rnd, BOXES_MAX)];
 }
 
-void call_nl_add(struct runner *run)
+static void add_box(struct runner *run, const struct box *box, const struct box *address, uint32_t tenant)
 {
-	const struct box *box = pick_box(run), *other = rnd_percent(&run->rnd, 90) ? box : pick_box(run);
-	static const char name[] = "fuzz/0123456789";
+	static const char names[] = "fuzz/0123456789";
 	uint8_t buf[MESSAGE_BYTES];
 	struct nlmsghdr *msg = begin(buf, run->world->nl_family, VQP_CMD_NS_ADD, NLM_F_ACK);
 
 	mnl_attr_put_u32(msg, VQP_ATTR_NETNS_FD, (uint32_t)box->netns);
-	mnl_attr_put_u32(msg, VQP_ATTR_TENANT, rnd_percent(&run->rnd, 97) ? other->tenant : (uint32_t)rnd_edge(&run->rnd));
-	mnl_attr_put(msg, VQP_ATTR_GID, VQP_GID_BYTES, other->gid);
+	mnl_attr_put_u32(msg, VQP_ATTR_TENANT, tenant);
+	mnl_attr_put(msg, VQP_ATTR_GID, VQP_GID_BYTES, address->gid);
 	if (rnd_percent(&run->rnd, 50))
-		mnl_attr_put_strz(msg, VQP_ATTR_NAME, name + rnd_below(&run->rnd, sizeof(name)));
+		mnl_attr_put_strz(msg, VQP_ATTR_NAME, names + rnd_below(&run->rnd, sizeof(names)));
 	send_message(run, msg, msg->nlmsg_len, -1);
+}
+
+void call_nl_add(struct runner *run)
+{
+	const struct box *box = pick_box(run), *other = rnd_percent(&run->rnd, 90) ? box : pick_box(run);
+
+	add_box(run, box, other, rnd_percent(&run->rnd, 97) ? other->tenant : (uint32_t)rnd_edge(&run->rnd));
 }
 
 void call_nl_del(struct runner *run)
@@ -233,9 +239,6 @@ void call_nl_del(struct runner *run)
 	uint8_t buf[MESSAGE_BYTES];
 	struct nlmsghdr *msg = begin(buf, run->world->nl_family, VQP_CMD_NS_DEL, NLM_F_ACK);
 
-	/* More would leave nothing to use. */
-	if (!rnd_percent(&run->rnd, 10))
-		return;
 	if (rnd_percent(&run->rnd, 50)) {
 		mnl_attr_put_u32(msg, VQP_ATTR_NETNS_FD, (uint32_t)box->netns);
 	} else {
@@ -243,6 +246,9 @@ void call_nl_del(struct runner *run)
 		mnl_attr_put(msg, VQP_ATTR_GID, VQP_GID_BYTES, box->gid);
 	}
 	send_message(run, msg, msg->nlmsg_len, -1);
+	/* Mostly a new one comes at once: without any there would be nothing to use. */
+	if (run->world->privileged && rnd_percent(&run->rnd, 90))
+		add_box(run, box, box, box->tenant);
 }
 
 void call_nl_flush(struct runner *run)
@@ -297,7 +303,8 @@ void call_nl_meta(struct runner *run)
 	uint8_t buf[MESSAGE_BYTES];
 	struct nlmsghdr *msg = begin(buf, run->world->nl_family, VQP_CMD_META_SET, NLM_F_ACK);
 
-	if (!rnd_percent(&run->rnd, run->world->privileged ? 10 : 100))
+	/* Not in a child, which may be killed before it has restored the list. */
+	if (run->world->forked || !rnd_percent(&run->rnd, run->world->privileged ? 10 : 100))
 		return;
 	while (n--)
 		put_meta(run, msg);
@@ -316,6 +323,8 @@ void call_nl_odd(struct runner *run)
 	uint32_t n = rnd_below(r, 8), i;
 	size_t bytes;
 
+	if (run->world->forked && cmd == VQP_CMD_META_SET)
+		return;
 	for (i = 0; i < sizeof(content); i++)
 		content[i] = rnd_percent(r, 70) ? 0 : (uint8_t)rnd_u32(r);
 	while (n--) {

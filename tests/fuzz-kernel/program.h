@@ -13,8 +13,8 @@
 
 /* X(name, weight): each is carried out by call_NAME(). */
 #define KINDS(X)	\
-	X(open, 4)	\
-	X(close, 3)	\
+	X(open, 2)	\
+	X(close, 1)	\
 	X(ioctl, 3)	\
 	X(query, 1)	\
 	X(reg_mr, 8)	\

@@ -117,8 +117,7 @@ void note(struct runner *run, bool good);
 /* The kernel did what it must not: say so and end the fuzzer. */
 void fail(struct runner *run, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 
-/* Copy to or from the program's memory, which another thread may unmap; false if it is not there. */
+/* Write to the program's memory, which another thread may unmap; false if it is not there. */
 bool memory_write(void *to, const void *from, size_t bytes);
-bool memory_read(void *to, const void *from, size_t bytes);
 
 #endif
