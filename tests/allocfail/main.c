@@ -38,7 +38,7 @@ void die(int err, const char *format, ...)
 
 	fprintf(stderr, "allocfail: ");
 	if (about_what)
-		fprintf(stderr, "%s, allocation %u: ", about_what, about_nth);
+		fprintf(stderr, "%s, allocation %u (0: all): ", about_what, about_nth);
 	va_start(ap, format);
 	vfprintf(stderr, format, ap);
 	va_end(ap);

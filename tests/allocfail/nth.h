@@ -12,4 +12,8 @@ void nth_arm(unsigned int nth);
 /* True: it came to that, and the call failed or had to do without. */
 bool nth_disarm(void);
 
+/* All allocations at once: what tries a second time is to fail, too. */
+void nth_arm_all(void);
+void nth_disarm_all(void);
+
 #endif

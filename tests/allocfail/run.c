@@ -42,37 +42,68 @@ static void judge(const struct run_case *c, int err, const struct report *report
 	}
 }
 
-/* False: the call has no n-th allocation. */
+/* After a failure: nothing has changed, and the same call works. */
+static int repeat(struct stage *s, const struct run_case *c, json_t *inside, const struct report *report)
+{
+	int err;
+
+	if (c->partly)
+		c->partly(s, c);
+	else if (!state_returns(json_incref(inside)))
+		die(0, "the call failed in %s and left something", report->function);
+	err = c->call(s, c);
+	if (err)
+		die(err, "it failed for lack of memory in %s, and then once more", report->function);
+	return err;
+}
+
+static bool call_failing(struct stage *s, const struct run_case *c, unsigned int n, struct tally *tally,
+			 struct report *report, int *err)
+{
+	bool failed;
+
+	report_begin();
+	nth_arm(n);
+	*err = c->call(s, c);
+	failed = nth_disarm();
+	report_read(report);
+	if (failed)
+		judge(c, *err, report, tally);
+	else if (*err)
+		die(*err, "it fails by itself");
+	return failed;
+}
+
+static void call_starving(struct stage *s, const struct run_case *c, struct report *report, int *err)
+{
+	report_begin();
+	nth_arm_all();
+	*err = c->call(s, c);
+	nth_disarm_all();
+	report_read(report);
+	if (*err && *err != ENOMEM && *err != ENOBUFS)
+		die(*err, "no memory at all: not ENOMEM");
+}
+
+/* The n-th allocation fails; 0: all. False: the call has no n-th. */
 static bool run_once(const struct run_case *c, unsigned int n, struct tally *tally)
 {
 	json_t *outside = state_take(), *inside;
 	struct report report;
+	bool failed = true;
 	struct stage s;
-	bool failed;
 	int err;
 
 	stage_init(&s);
 	c->prepare(&s, c);
 	inside = state_take();
-	report_begin();
-	nth_arm(n);
-	err = c->call(&s, c);
-	failed = nth_disarm();
-	report_read(&report);
-	if (failed)
-		judge(c, err, &report, tally);
-	else if (err)
-		die(err, "it fails by itself");
+	if (n)
+		failed = call_failing(&s, c, n, tally, &report, &err);
+	else
+		call_starving(&s, c, &report, &err);
 	/* A copy that fails on the way out comes too late to undo anything; what was made goes with the context. */
-	if (err && report.kind != REPORT_USERCOPY) {
-		if (c->partly)
-			c->partly(&s, c);
-		else if (!state_returns(json_incref(inside)))
-			die(0, "the call failed in %s and left something", report.function);
-		err = c->call(&s, c);
-		if (err)
-			die(err, "it failed for lack of memory in %s, and then once more", report.function);
-	}
+	if (err && report.kind != REPORT_USERCOPY)
+		err = repeat(&s, c, inside, &report);
 	if (!err)
 		c->verify(&s, c);
 	if (c->end)
@@ -87,11 +118,14 @@ static bool run_once(const struct run_case *c, unsigned int n, struct tally *tal
 unsigned int run_case(const struct run_case *c)
 {
 	struct tally tally = { 0 };
-	unsigned int n = 0;
+	unsigned int n = 0, i;
 
 	do {
 		die_about(c->name, ++n);
 	} while (run_once(c, n, &tally));
+	die_about(c->name, 0);
+	for (i = 0; i < (c->starve ? c->starve : 1); i++)
+		run_once(c, 0, NULL);
 	printf("%-24s %3u failed: %3u ENOMEM, %2u EFAULT, %2u done without, %2u with a fallback%s%s\n", c->name, n - 1,
 	       tally.memory, tally.usercopy, tally.optional, tally.fallback, tally.optional ? ": " : "", tally.names);
 	fflush(stdout);

@@ -16,6 +16,7 @@ struct run_case {
 	void (*end)(struct stage *s);	/* however it went; NULL: stage_end() is enough */
 	const char *optional;	/* the functions, with a space behind each, whose allocations may fail unnoticed */
 	bool far;		/* it is about the other node */
+	unsigned int starve;	/* how often to fail all allocations together; 0: once */
 	uint32_t opcode, flags, count;	/* of posts */
 	size_t bytes;			/* of memory */
 };
@@ -23,8 +24,8 @@ struct run_case {
 extern const struct run_case calls[], posts[], commands[];	/* the last one's name is NULL */
 
 /*
- * Fail the first allocation, the second, and so on, until there is none left;
- * returns how many there were. Exits when something is wrong.
+ * Fail the first allocation, the second, and so on, until there is none left,
+ * and then all together; returns how many there were. Exits when something is wrong.
  */
 unsigned int run_case(const struct run_case *c);
 
