@@ -62,6 +62,10 @@ planted: deps build ## plant defects and see that each is caught: some ten minut
 	tests/planted/run
 .PHONY: planted
 
+coverage: deps ## what the tests reach of engine, module and user space: half an hour
+	tests/coverage
+.PHONY: coverage
+
 fuzz-kernel: deps build kmod-debug ## fuzz the module on the debug kernel: an hour or two [FUZZ_CALLS= FUZZ_PACKET_SECONDS=]
 	FUZZ_CALLS=$(or $(FUZZ_CALLS),1000000) FUZZ_PACKET_SECONDS=$(or $(FUZZ_PACKET_SECONDS),300) \
 		SUITE_TIMEOUT=20000 tests/run --kernel debug fuzz-kernel
