@@ -110,7 +110,8 @@ bool memory_write(void *to, const void *from, size_t bytes)
 	int pipe[2];
 	bool good;
 
-	if (pipe2(pipe, O_CLOEXEC))
+	/* Another thread may close it by mistake: never wait. */
+	if (pipe2(pipe, O_CLOEXEC | O_NONBLOCK))
 		return false;
 	/* It is the kernel that writes: where there is nothing, it says so. */
 	good = write(pipe[1], from, bytes) == (ssize_t)bytes && read(pipe[0], to, bytes) == (ssize_t)bytes;
