@@ -646,7 +646,7 @@ struct soak_flow *soak_flow_open(struct soak_worker *worker, struct soak_target 
 	    flow_make_qp(flow, send_cq, recv_cq) && flow_connect(flow)) {
 		hello = flow_say(flow, SOAK_HELLO, 0, true);
 		if (!hello)
-			vqpt_die(0, "no room for a flow's first message");
+			soak_wrong("no room for a flow's first message");
 		hello->audit_flow = audit;
 		flow_post(flow);
 		soak_count(SOAK_N_FLOW);
