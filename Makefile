@@ -17,7 +17,7 @@ PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/allocfail test
 INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
 
 .PHONY: help demo test test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
-.PHONY: soak cycles install uninstall clean
+.PHONY: faults soak cycles install uninstall clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
@@ -25,8 +25,11 @@ help: ## list what can be made
 demo: deps build ## two nodes, a function on each, vqp against verbs: the first thing to run
 	bench/demo
 
-test: deps build kmod-debug ## all tests: on the kernels 6.1 and 6.12, and some on the debug kernel
+test: deps build ## all tests but the long ones, on the kernels 6.1 and 6.12
 	tests/run
+
+faults: deps build ## what holds under each fault of the testbed: some ten minutes a kernel
+	tests/run faults
 
 soak: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## everything at random, with kills [MINUTES=60] [KERNEL=] [SEED=]
 	tests/soak/soak --kernel $(or $(KERNEL),6.1) --seconds $$((60 * $(or $(MINUTES),60))) $(if $(SEED),--seed $(SEED))

@@ -5,6 +5,8 @@
 #
 # fault-a and fault-b are on node 1, as is the meta server; fault-c is on node 2.
 # "far" is a transfer between the nodes, "near" one on node 1 alone.
+#
+# A long suite: `make faults`.
 
 bats_require_minimum_version 1.5.0
 load lib
