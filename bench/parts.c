@@ -16,6 +16,8 @@
 #define CONNECTS	30	/* each to a receiver of its own */
 #define CACHED_CONNECTS	200	/* to one receiver, one after the other */
 #define ROUND_TRIPS	500
+#define IDLE_ROUND_TRIPS	20
+#define IDLE_MS		250	/* about what lies between two transfers */
 #define LINE_BYTES	32768	/* of a probe's answer */
 
 static const char *parts_probe(const struct measure *m, enum build build, char path[256])
@@ -132,19 +134,20 @@ static int parts_connect(struct measure *m, enum build build, const char *before
 }
 
 /* There and back, by an empty RDMA WRITE: nobody but the two devices is involved. */
-static int parts_round_trip(struct measure *m, struct sample *sample)
+static int parts_round_trip(struct measure *m, int times, int pause_ms, struct sample *sample)
 {
-	char path[256], count[16];
+	char path[256], count[16], pause[16];
 	char *target = parts_target(m, BEST);
 	const char *args[] = {
-		parts_probe(m, BEST, path), "round-trip", count, target, NULL,
+		parts_probe(m, BEST, path), "round-trip", count, pause, target, NULL,
 	};
 	int ret;
 
 	if (!target)
 		return -1;
-	snprintf(count, sizeof(count), "%d", ROUND_TRIPS);
-	ret = parts_run(NULL, args, ROUND_TRIPS, sample);
+	snprintf(count, sizeof(count), "%d", times);
+	snprintf(pause, sizeof(pause), "%d", pause_ms);
+	ret = parts_run(NULL, args, times, sample);
 	free(target);
 	return ret ? -1 : measure_check(m, BEST, 1);
 }
@@ -160,17 +163,19 @@ static int parts_empty_ioctl(struct measure *m, struct sample *sample)
 
 json_t *measure_connect(struct measure *m)
 {
-	static struct sample cached, uncached, best, wire, ioctl;
+	static struct sample cached, uncached, best, wire, idle, ioctl;
 
 	if (parts_connect(m, VQP, NULL, 1, CACHED_CONNECTS, &cached) ||
 	    parts_connect(m, VQP, m->flush, CONNECTS, 1, &uncached) ||
 	    parts_connect(m, BEST, NULL, CONNECTS, 1, &best) ||
-	    parts_round_trip(m, &wire) || parts_empty_ioctl(m, &ioctl))
+	    parts_round_trip(m, ROUND_TRIPS, 0, &wire) ||
+	    parts_round_trip(m, IDLE_ROUND_TRIPS, IDLE_MS, &idle) || parts_empty_ioctl(m, &ioctl))
 		return NULL;
-	return json_pack("{s:f, s:f, s:f, s:f, s:f}",
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}",
 			 "vqp_cached_us", sample_median(&cached),
 			 "vqp_uncached_us", sample_median(&uncached),
 			 "verbs_best_us", sample_median(&best),
 			 "wire_round_trip_us", sample_median(&wire),
+			 "wire_idle_round_trip_us", sample_median(&idle),
 			 "empty_ioctl_us", sample_median(&ioctl));
 }

@@ -10,15 +10,16 @@
  *	For every line "COUNT TARGET" on stdin make the queue pair and connect
  *	it COUNT times, send the byte over the last one, and print a line with
  *	the nanoseconds of each.
- *   probe round-trip COUNT TARGET
+ *   probe round-trip COUNT PAUSE_MS TARGET
  *	Connect, print a line with the nanoseconds of COUNT empty RDMA WRITEs,
- *	one after the other: the shortest way there and back, with no process
+ *	a pause before each: the shortest way there and back, with no process
  *	on the other side. Then send the byte.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "payload.h"
 #include "probe.h"
@@ -83,13 +84,18 @@ static int probe_empty_write(struct transport *t)
 	return transport_await(t, &wc, TRANSPORT_NAP_US, PROBE_TIMEOUT_MS);
 }
 
-static int probe_round_trip(struct transport *t, int count, const char *target)
+static int probe_round_trip(struct transport *t, int count, int pause_ms, const char *target)
 {
+	const struct timespec pause = { pause_ms / 1000, pause_ms % 1000 * 1000000L };
+
 	if (transport_connect(t, target))
 		return probe_fail(t);
 	for (int i = 0; i < count; i++) {
-		uint64_t start = transport_now_ns();
+		uint64_t start;
 
+		if (pause_ms)
+			nanosleep(&pause, NULL);
+		start = transport_now_ns();
 		if (probe_empty_write(t))
 			return probe_fail(t);
 		printf("%" PRIu64 "%c", transport_now_ns() - start, i + 1 < count ? ' ' : '\n');
@@ -111,11 +117,11 @@ int main(int argc, char **argv)
 		status = probe_first_byte(&t, argv[2], strtoull(argv[3], NULL, 10));
 	else if (!strcmp(what, "connect") && argc == 2)
 		status = probe_connect(&t);
-	else if (!strcmp(what, "round-trip") && argc == 4)
-		status = probe_round_trip(&t, atoi(argv[2]), argv[3]);
+	else if (!strcmp(what, "round-trip") && argc == 5)
+		status = probe_round_trip(&t, atoi(argv[2]), atoi(argv[3]), argv[4]);
 	else
-		fputs("Usage: probe first-byte TARGET START_NS | connect | round-trip COUNT TARGET\n",
-		      stderr);
+		fputs("Usage: probe first-byte TARGET START_NS | connect | "
+		      "round-trip COUNT PAUSE_MS TARGET\n", stderr);
 	transport_close(&t);
 	return status;
 }

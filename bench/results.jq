@@ -10,8 +10,10 @@ def median: sort | (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2;
 # By how many per cent the first is below the second
 def below($other): 100 * (1 - . / $other);
 
-# What is left of a row's times without the wire's round trips
-def without_wire($wire): with_entries(.value -= round_trips[.key] * $wire);
+# What is left of a row's times without the wire's round trips. The first finds
+# the link and everybody on it asleep. $connect: the results' "connect".
+def without_wire($connect): with_entries(.value -= $connect.wire_idle_round_trip_us
+	+ (round_trips[.key] - 1) * $connect.wire_round_trip_us);
 
 # 1234.5 as "1,235" (microseconds)
 def thousands: round | tostring | [match("(^-?[0-9]{1,3}|[0-9]{3})(?=([0-9]{3})*$)"; "g").string] | join(",");
