@@ -76,7 +76,8 @@ json_t *fn_worker_hear(struct fn_worker *worker, int timeout_ms)
 	json_t *answer;
 	ssize_t bytes;
 
-	if (poll(&ready, 1, timeout_ms) <= 0)
+	/* What comes after the deadline is no answer, however ready it is. */
+	if (timeout_ms <= 0 || poll(&ready, 1, timeout_ms) <= 0)
 		return fn_error("no answer within %d ms", timeout_ms);
 	bytes = read(worker->fd, text, sizeof(text));
 	if (bytes <= 0)
