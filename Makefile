@@ -17,7 +17,7 @@ PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/allocfail test
 INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
 
 .PHONY: help demo test test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
-.PHONY: faults soak cycles install uninstall clean
+.PHONY: faults soak cycles planted coverage fuzz-kernel install uninstall clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
@@ -63,16 +63,13 @@ image: deps ## the nodes' root image, cached in build/cache
 
 planted: deps build ## plant defects and see that each is caught: some ten minutes
 	tests/planted/run
-.PHONY: planted
 
 coverage: deps ## what the tests reach of engine, module and user space: half an hour
 	tests/coverage
-.PHONY: coverage
 
 fuzz-kernel: deps build kmod-debug ## fuzz the module on the debug kernel: an hour or two [FUZZ_CALLS= FUZZ_PACKET_SECONDS=]
 	FUZZ_CALLS=$(or $(FUZZ_CALLS),1000000) FUZZ_PACKET_SECONDS=$(or $(FUZZ_PACKET_SECONDS),300) \
 		SUITE_TIMEOUT=20000 tests/run --kernel debug fuzz-kernel
-.PHONY: fuzz-kernel
 
 check: deps ## static checks of all that git knows
 	tests/check
