@@ -131,15 +131,33 @@ node_wait()
 	done
 }
 
+# node_last_words NODE: the last lines of its console, and all since its kernel first complained
+node_last_words()
+{
+	tail -n 200 "$state/node-$1.console" | tr -d '\r' | awk '
+		{ line[NR] = $0 }
+		!first && /Kernel panic|BUG:|Oops|cut here/ { first = NR }
+		END {
+			if (!first || first > NR - 39)
+				first = NR - 39
+			for (i = first; i <= NR; i++)
+				if (i > 0)
+					print line[i]
+		}'
+}
+
 # node_report NODE: say that it is of no more use, and what it said last; at length only once
 node_report()
 {
-	local condition=dead lines=40
+	local condition=dead
 	node_alive "$1" && condition="not answering"
-	[[ -e $state/node-$1.reported ]] && lines=3
-	: >"$state/node-$1.reported"
 	say "node $1 is $condition; its console ends with:"
-	tail -n "$lines" "$state/node-$1.console" | tr -d '\r' >&2
+	if [[ -e $state/node-$1.reported ]]; then
+		node_last_words "$1" | tail -n 3
+	else
+		node_last_words "$1"
+	fi >&2
+	: >"$state/node-$1.reported"
 	cat "$state/node-$1.qemu" >&2
 }
 
@@ -167,6 +185,17 @@ node_connect()
 	return 1
 }
 
+# node_dies NODE: the connection breaks before the process is gone; how long before, the host's load says
+node_dies()
+{
+	local tries
+	for ((tries = 0; tries < 100; tries++)); do
+		node_alive "$1" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 # node_exec NODE TIMEOUT COMMAND...: run it there; TIMEOUT 0 waits for ever
 node_exec()
 {
@@ -184,10 +213,8 @@ node_exec()
 	fi
 	mapfile -t options < <(node_ssh_options "$node")
 	(cd "$state" && exec "${guard[@]}" ssh "${options[@]}" -T root@127.0.0.1 "$line") || status=$?
-	if ((status == 255)); then
-		# the connection breaks a moment before the process is gone
-		sleep 0.3
-		node_alive "$node" || status=125
+	if ((status == 255)) && ! (cd "$state" && ssh "${options[@]}" -O check root@127.0.0.1 2>/dev/null); then
+		node_dies "$node" && status=125
 	fi
 	if ((status == 125)); then
 		node_alive "$node" || node_report "$node"
