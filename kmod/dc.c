@@ -12,8 +12,8 @@
 #include "ns.h"
 #include "parent.h"
 #include "peer.h"
-#include "recv.h"
 #include "qp.h"
+#include "responder.h"
 
 /*
  * Flow number -> VQP. Written in process context, read under RCU. Cyclic: a number rests long
@@ -64,7 +64,7 @@ static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	 * Without the parent that the flow began with the packet is lost on the
 	 * way out, and the address handle is gone; vqp_dc_fail_all() does the rest.
 	 */
-	if (parent && vqp->peer->parent_epoch == parent->dct.epoch) {
+	if (parent && vqp->peer->life == parent->life) {
 		pkt->src_epoch = parent->dct.epoch;
 		pkt->dst_epoch = vqp->dct.epoch;
 		pkt->src_qkey = parent->dct.qkey;
@@ -302,189 +302,6 @@ void vqp_dc_fail_all(void)
 	}
 }
 
-/* ---- The target's side: struct vqp_rx_ops, all under the lane's rx_lock ---- */
-
-/* Where the answers to the packet at hand go. */
-struct dc_sender {
-	struct vqp_lane *lane;
-	struct vqp_lane_dest dest;
-};
-
-static int dc_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
-{
-	struct vqp_dct dct = {
-		.epoch = pkt->src_epoch,
-		.qkey = pkt->src_qkey,
-		.lanes = pkt->src_lanes,
-	};
-
-	rx->ns = vqp_ns_find(pkt->tenant, pkt->dst_gid);
-	if (!rx->ns)
-		return -ENOENT;
-	memcpy(dct.node_gid, rx->node_gid, VQP_GID_BYTES);
-	memcpy(dct.qpn, pkt->src_qpn, sizeof(dct.qpn));
-	vqp_meta_learn(pkt->tenant, pkt->src_gid, &dct);
-	return 0;
-}
-
-static void dc_close(struct vqp_rx *rx)
-{
-	vqp_ns_put(rx->ns);
-	rx->ns = NULL;
-}
-
-static bool dc_alive(struct vqp_rx *rx)
-{
-	return vqp_ns_alive(rx->ns);
-}
-
-static int dc_recv_begin(struct vqp_rx *rx, u32 bytes)
-{
-	struct vqp *vqp = vqp_find_target(rx->ns, rx->dst_qp, rx->dst_port, rx->src_gid);
-	struct vqp_recv *recv;
-	int ret;
-
-	if (!vqp)
-		return -ENOENT;
-	ret = vqp_recv_take(vqp, bytes, &recv);
-	if (!ret)
-		rx->recv = recv;
-	vqp_put(vqp);
-	return ret;
-}
-
-static int dc_recv_data(struct vqp_rx *rx, u32 offset, const void *data, u32 bytes)
-{
-	struct vqp_recv *recv = rx->recv;
-	struct vqp_cursor c;
-	int ret;
-
-	if (READ_ONCE(recv->vqp->silent))
-		return -ENOENT;
-	vqp_cursor_init(&c, recv->vqp->ns, recv->vqp->ctx, VQP_ACCESS_LOCAL_WRITE,
-			recv->sge, recv->num_sge);
-	vqp_cursor_skip(&c, offset);
-	ret = vqp_cursor_scatter(&c, data, bytes);
-	vqp_cursor_end(&c);
-	/* The receive names memory that is no longer there: the receiver's fault. */
-	if (ret)
-		vqp_fail_later(recv->vqp);
-	return ret;
-}
-
-static void dc_recv_end(struct vqp_rx *rx, const struct vqp_pkt *pkt, u32 bytes, bool ok)
-{
-	struct vqp_recv *recv = rx->recv;
-	struct vqp_recv_info info;
-
-	rx->recv = NULL;
-	if (!ok) {
-		vqp_recv_put_back(recv);
-		return;
-	}
-	info = (struct vqp_recv_info) {
-		.opcode = pkt->op == VQP_OP_WRITE ? VQP_WC_RECV_RDMA_WITH_IMM : VQP_WC_RECV,
-		.bytes = bytes,
-		.with_imm = pkt->flags & VQP_PKT_IMM,
-		.imm = pkt->imm,
-		.src_qp = rx->src_qp,
-		.src_gid = rx->src_gid,
-	};
-	vqp_recv_complete(recv, &info);
-}
-
-static int dc_write(struct vqp_rx *rx, u32 rkey, u64 addr, const void *data, u32 bytes)
-{
-	struct vqp_sge remote = { .addr = addr, .length = bytes, .lkey = rkey };
-	struct vqp_cursor c;
-	int ret;
-
-	if (!bytes)
-		return 0;
-	vqp_cursor_init(&c, rx->ns, NULL, VQP_ACCESS_REMOTE_WRITE, &remote, 1);
-	ret = vqp_cursor_scatter(&c, data, bytes);
-	vqp_cursor_end(&c);
-	return ret;
-}
-
-static int dc_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
-{
-	return !bytes || vqp_mr_valid(rx->ns, rkey, addr, bytes, VQP_ACCESS_REMOTE_READ, NULL) ?
-	       0 : -EACCES;
-}
-
-static int dc_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx,
-		    u32 rkey, u64 addr, u32 bytes)
-{
-	struct vqp_sge remote = { .addr = addr, .length = bytes, .lkey = rkey };
-	struct dc_sender *to = reply_to;
-	struct vqp_cursor c = {};
-	int ret;
-
-	if (bytes)
-		vqp_cursor_init(&c, rx->ns, NULL, VQP_ACCESS_REMOTE_READ, &remote, 1);
-	ret = vqp_lane_send(to->lane, &to->dest, pkt, &c, bytes, NULL);
-	vqp_cursor_end(&c);
-	if (ret)
-		vqp_count_event(VQP_EV_REPLY_LOST);
-	return ret;
-}
-
-const struct vqp_rx_ops vqp_dc_rx_ops = {
-	.open = dc_open,
-	.close = dc_close,
-	.alive = dc_alive,
-	.recv_begin = dc_recv_begin,
-	.recv_data = dc_recv_data,
-	.recv_end = dc_recv_end,
-	.write = dc_write,
-	.read_check = dc_read_check,
-	.reply = dc_reply,
-};
-
-/* Call fn on each lane under its rx_lock. Process context. */
-static void dc_for_each_lane(void (*fn)(struct vqp_lane *lane, void *arg), void *arg)
-{
-	struct vqp_parent *parent;
-	int token;
-	u32 i;
-
-	parent = vqp_parent_enter(&token);
-	if (!parent)
-		return;
-	for (i = 0; i < parent->nlanes; i++) {
-		spin_lock_bh(&parent->lanes[i]->rx_lock);
-		fn(parent->lanes[i], arg);
-		spin_unlock_bh(&parent->lanes[i]->rx_lock);
-	}
-	vqp_parent_leave(token);
-}
-
-static void dc_purge_lane(struct vqp_lane *lane, void *ns)
-{
-	vqp_rxtab_purge(&lane->tab, ns);
-}
-
-void vqp_dc_purge(struct vqp_ns *ns)
-{
-	dc_for_each_lane(dc_purge_lane, ns);
-}
-
-static bool dc_receives_for(const struct vqp_rx *rx, void *vqp)
-{
-	return ((struct vqp_recv *)rx->recv)->vqp == vqp;
-}
-
-static void dc_break_lane(struct vqp_lane *lane, void *vqp)
-{
-	vqp_rxtab_break(&lane->tab, dc_receives_for, vqp);
-}
-
-void vqp_dc_break(struct vqp *vqp)
-{
-	dc_for_each_lane(dc_break_lane, vqp);
-}
-
 /* ---- Packets ---- */
 
 /* From the node that the flow goes to, in its present life unless it says that it is a new one. */
@@ -520,23 +337,6 @@ static void dc_input_answer(const u8 *gid, const struct vqp_pkt *pkt)
 	vqp_put(vqp);
 }
 
-/* Under rcu_read_lock(), which keeps peer and its address handle. */
-static void dc_input_request(struct vqp_lane *lane, struct vqp_peer *peer, u32 qpn,
-			     const struct vqp_pkt *pkt)
-{
-	struct dc_sender sender = { .lane = lane };
-
-	peer->rx_packets++;
-	peer->epoch = pkt->src_epoch;
-	peer->qkey = pkt->src_qkey;
-	sender.dest.ah = peer->ah;
-	sender.dest.qpn = qpn;
-	sender.dest.qkey = pkt->src_qkey;
-	spin_lock(&lane->rx_lock);
-	vqp_rxtab_input(&lane->tab, peer->gid, &sender, pkt, dc_now_us());
-	spin_unlock(&lane->rx_lock);
-}
-
 void vqp_dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes)
 {
 	struct vqp_peer *peer;
@@ -559,7 +359,7 @@ void vqp_dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf
 	if (vqp_parent_rcu() == lane->parent) {
 		peer = vqp_peer_find(gid);
 		if (peer)
-			dc_input_request(lane, peer, qpn, &pkt);
+			vqp_responder_input(lane, peer, qpn, &pkt);
 		else
 			vqp_peer_defer(lane, gid, qpn, buf, bytes);
 	}

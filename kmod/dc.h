@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The dc carrier: DC's semantics in software over the lanes' UD QPs. This file
- * joins the protocol core (engine/) to lanes, peers, VQPs and memory.
+ * joins the initiator's half of the protocol core (engine/tx.h) to lanes, peers,
+ * VQPs and memory; responder.h the target's.
  */
 #ifndef VQP_DC_H
 #define VQP_DC_H
 
 #include <linux/types.h>
-#include "engine/rx.h"
 #include "engine/wire.h"
 
 struct vqp;
 struct vqp_lane;
-struct vqp_ns;
-
-extern const struct vqp_rx_ops vqp_dc_rx_ops;
 
 /* A VQP's dc part: made empty; its references dropped. */
 void vqp_dc_init(struct vqp *vqp);
@@ -37,12 +34,6 @@ void vqp_dc_kick(struct vqp *vqp);
  */
 void vqp_dc_unpublish(struct vqp *vqp);
 void vqp_dc_detach(struct vqp *vqp);
-
-/* Break off the messages in progress that hold receives of vqp. */
-void vqp_dc_break(struct vqp *vqp);
-
-/* Let go of the responder contexts of a namespace. Process context. */
-void vqp_dc_purge(struct vqp_ns *ns);
 
 /* The parent is going: every flow fails. */
 void vqp_dc_fail_all(void);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
@@ -11,8 +10,6 @@
 #include "qp.h"
 
 #define LANE_GRH_BYTES	((u32)sizeof(struct ib_grh))
-#define LANE_LINGER_US	(500U * 1000)
-#define LANE_IDLE_US	(30U * 1000 * 1000)
 
 static_assert(VQP_LANE_TX_SLOTS % VQP_LANE_SIGNAL_EVERY == 0);
 
@@ -21,9 +18,7 @@ u64 vqp_lane_bytes(void)
 	return sizeof(struct vqp_lane) +
 	       (VQP_LANE_TX_SLOTS + VQP_LANE_RX_SLOTS) *
 			(PAGE_SIZE + sizeof(struct vqp_lane_buf)) +
-	       VQP_LANE_RX_SLOTS * LANE_GRH_BYTES +
-	       VQP_LANE_CONTEXTS * sizeof(struct vqp_rx) +
-	       VQP_LANE_BUCKETS * sizeof(struct list_head);
+	       VQP_LANE_RX_SLOTS * LANE_GRH_BYTES;
 }
 
 /* ---- Sending ---- */
@@ -261,9 +256,7 @@ static int lane_alloc_memory(struct vqp_lane *lane)
 	lane->tx = lane_alloc_bufs(lane, VQP_LANE_TX_SLOTS, DMA_TO_DEVICE);
 	lane->rx = lane_alloc_bufs(lane, VQP_LANE_RX_SLOTS, DMA_FROM_DEVICE);
 	lane->grh = kcalloc(VQP_LANE_RX_SLOTS, LANE_GRH_BYTES, GFP_KERNEL);
-	lane->contexts = kvcalloc(VQP_LANE_CONTEXTS, sizeof(*lane->contexts), GFP_KERNEL);
-	lane->buckets = kvcalloc(VQP_LANE_BUCKETS, sizeof(*lane->buckets), GFP_KERNEL);
-	if (!lane->tx || !lane->rx || !lane->grh || !lane->contexts || !lane->buckets)
+	if (!lane->tx || !lane->rx || !lane->grh)
 		return -ENOMEM;
 	lane->grh_dma = ib_dma_map_single(dev, lane->grh, VQP_LANE_RX_SLOTS * LANE_GRH_BYTES,
 					  DMA_FROM_DEVICE);
@@ -271,9 +264,6 @@ static int lane_alloc_memory(struct vqp_lane *lane)
 		lane->grh_dma = 0;
 		return -ENOMEM;
 	}
-	vqp_rxtab_init(&lane->tab, &vqp_dc_rx_ops, lane->contexts, VQP_LANE_CONTEXTS,
-		       lane->buckets, VQP_LANE_BUCKETS, lane->parent->cfg.payload_bytes,
-		       lane->parent->dct.epoch, LANE_LINGER_US, LANE_IDLE_US);
 	return 0;
 }
 
@@ -282,8 +272,6 @@ static void lane_free_memory(struct vqp_lane *lane)
 	if (lane->grh_dma)
 		ib_dma_unmap_single(lane->parent->dev, lane->grh_dma,
 				    VQP_LANE_RX_SLOTS * LANE_GRH_BYTES, DMA_FROM_DEVICE);
-	kvfree(lane->buckets);
-	kvfree(lane->contexts);
 	kfree(lane->grh);
 	lane_free_bufs(lane, lane->rx, VQP_LANE_RX_SLOTS, DMA_FROM_DEVICE);
 	lane_free_bufs(lane, lane->tx, VQP_LANE_TX_SLOTS, DMA_TO_DEVICE);
@@ -349,8 +337,9 @@ static int lane_create_cqs(struct vqp_lane *lane, int vector)
 	return 0;
 }
 
-struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, int vector)
+struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index)
 {
+	int vector = index % max(parent->dev->num_comp_vectors, 1);
 	struct vqp_lane *lane = kzalloc(sizeof(*lane), GFP_KERNEL);
 	int ret;
 	u32 i;
@@ -358,8 +347,8 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, int vector)
 	if (!lane)
 		return ERR_PTR(-ENOMEM);
 	lane->parent = parent;
+	lane->index = index;
 	spin_lock_init(&lane->tx_lock);
-	spin_lock_init(&lane->rx_lock);
 	INIT_LIST_HEAD(&lane->waiters);
 	lane->tx_cqe.done = lane_send_done;
 	ret = lane_alloc_memory(lane);
@@ -376,13 +365,6 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, int vector)
 	return lane;
 }
 
-void vqp_lane_expire(struct vqp_lane *lane)
-{
-	spin_lock_bh(&lane->rx_lock);
-	vqp_rxtab_expire(&lane->tab, ktime_to_us(ktime_get()));
-	spin_unlock_bh(&lane->rx_lock);
-}
-
 /* No packet is being sent on it any more. The CQs' polling ends before the memory goes. */
 void vqp_lane_destroy(struct vqp_lane *lane)
 {
@@ -396,11 +378,6 @@ void vqp_lane_destroy(struct vqp_lane *lane)
 		ib_free_cq(lane->send_cq);
 	list_for_each_entry_safe(vqp, next, &lane->waiters, lane_wait)
 		vqp_lane_unwait(lane, vqp);
-	if (lane->contexts && lane->tab.ops) {
-		spin_lock_bh(&lane->rx_lock);
-		vqp_rxtab_purge(&lane->tab, NULL);
-		spin_unlock_bh(&lane->rx_lock);
-	}
 	lane_free_memory(lane);
 	kfree(lane);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A lane: one UD QP of the pool with its buffers, and the responder contexts
- * of the flows that arrive on it. A flow sends on one lane of its node and
- * to one lane of its target, so its packets stay in order.
+ * A lane: one UD QP of the pool with its buffers. A flow sends on one lane of
+ * its node and to one lane of its target, so its packets stay in order.
  *
  * A packet to send is built in a slot: a page that stays mapped. Slots form a
  * ring, since UD sends complete in order; every VQP_LANE_SIGNAL_EVERY-th send
@@ -14,8 +13,9 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
-#include "engine/rx.h"
+#include "engine/wire.h"
 
+struct vqp;
 struct vqp_cursor;
 struct vqp_parent;
 
@@ -23,8 +23,6 @@ struct vqp_parent;
 #define VQP_LANE_TX_RESERVED	64	/* of them, for answers only */
 #define VQP_LANE_RX_SLOTS	1024
 #define VQP_LANE_SIGNAL_EVERY	16
-#define VQP_LANE_CONTEXTS	1024	/* responder contexts */
-#define VQP_LANE_BUCKETS	1024
 
 struct vqp_lane_buf {
 	struct ib_cqe cqe;		/* receives only */
@@ -34,6 +32,7 @@ struct vqp_lane_buf {
 
 struct vqp_lane {
 	struct vqp_parent *parent;
+	u32 index;			/* in its pool */
 	struct ib_qp *qp;
 	struct ib_cq *send_cq, *recv_cq;
 
@@ -47,10 +46,6 @@ struct vqp_lane {
 	void *grh;			/* VQP_LANE_RX_SLOTS GRHs */
 	u64 grh_dma;
 
-	spinlock_t rx_lock;		/* guards tab; held while requests are carried out */
-	struct vqp_rxtab tab;
-	struct vqp_rx *contexts;
-	struct list_head *buckets;
 };
 
 /* Where a packet goes. */
@@ -60,7 +55,7 @@ struct vqp_lane_dest {
 	u32 qkey;
 };
 
-struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, int vector);
+struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index);
 void vqp_lane_destroy(struct vqp_lane *lane);
 u64 vqp_lane_bytes(void);
 
@@ -72,9 +67,6 @@ u64 vqp_lane_bytes(void);
 int __must_check vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest *dest,
 			       const struct vqp_pkt *pkt, struct vqp_cursor *c, u32 bytes,
 			       struct vqp *waiter);
-
-/* Let go of contexts, and receives, of initiators that vanished. Process context, now and then. */
-void vqp_lane_expire(struct vqp_lane *lane);
 
 /* Take vqp off the waiting list. */
 void vqp_lane_unwait(struct vqp_lane *lane, struct vqp *vqp);

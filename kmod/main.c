@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/cpumask.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include "context.h"
 #include "meta.h"
@@ -7,6 +9,11 @@
 #include "parent.h"
 #include "peer.h"
 #include "qp.h"
+#include "responder.h"
+
+static unsigned int lanes = VQP_WIRE_LANES_MAX;
+module_param(lanes, uint, 0444);
+MODULE_PARM_DESC(lanes, "UD QPs in the pool, at most 8 (default: one per CPU)");
 
 static int __init vqp_module_init(void)
 {
@@ -21,9 +28,12 @@ static int __init vqp_module_init(void)
 	ret = vqp_peer_init();
 	if (ret)
 		goto err_ns;
-	ret = vqp_parent_init();
+	ret = vqp_responder_init(min3(max(lanes, 1U), num_online_cpus(), (u32)VQP_WIRE_LANES_MAX));
 	if (ret)
 		goto err_peer;
+	ret = vqp_parent_init();
+	if (ret)
+		goto err_responder;
 	ret = vqp_netlink_init();
 	if (ret)
 		goto err_parent;
@@ -38,6 +48,8 @@ err_netlink:
 	vqp_meta_exit();
 err_parent:
 	vqp_parent_exit();
+err_responder:
+	vqp_responder_exit();
 err_peer:
 	vqp_peer_exit();
 err_ns:
@@ -54,6 +66,7 @@ static void __exit vqp_module_exit(void)
 	vqp_netlink_exit();
 	vqp_meta_exit();
 	vqp_parent_exit();
+	vqp_responder_exit();
 	vqp_peer_exit();
 	vqp_ns_exit();
 	vqp_exit();

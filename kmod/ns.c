@@ -8,9 +8,9 @@
 #include <net/netns/generic.h>
 #include "context.h"
 #include "counters.h"
-#include "dc.h"
 #include "meta.h"
 #include "ns.h"
+#include "responder.h"
 
 struct vqp_net {
 	struct vqp_ns *ns;		/* one reference; under ns_mutex */
@@ -137,7 +137,7 @@ static void ns_kill(struct vqp_ns *ns)
 	list_for_each_entry(ctx, &ns->contexts, ns_link)
 		vqp_context_kill(ctx);
 	mutex_unlock(&ns->lock);
-	vqp_dc_purge(ns);
+	vqp_responder_purge(ns);
 	vqp_ns_put(ns);
 }
 

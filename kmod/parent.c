@@ -11,25 +11,24 @@
 #include "ns.h"
 #include "parent.h"
 #include "peer.h"
+#include "responder.h"
 
 static char *parent_name;
 module_param_named(parent, parent_name, charp, 0444);
 MODULE_PARM_DESC(parent, "RDMA device to use (default: the first usable one)");
 
-static unsigned int lanes = VQP_WIRE_LANES_MAX;
-module_param(lanes, uint, 0444);
-MODULE_PARM_DESC(lanes, "UD QPs in the pool, at most 8 (default: one per CPU)");
-
 static unsigned int giveup_ms = 4000;
 module_param(giveup_ms, uint, 0444);
-MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4000, at most 60000)");
+MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4000, at most 25000)");
 
 #define PARENT_WINDOW_PACKETS	64
 #define PARENT_RTO_MIN_US	(20U * 1000)
 #define PARENT_RTO_MAX_US	(500U * 1000)
-#define PARENT_GIVEUP_MAX_MS	(60U * 1000)
+#define PARENT_GIVEUP_MAX_MS	(25U * 1000)
 #define PARENT_CLOSE_US		(200U * 1000)
-#define PARENT_EXPIRE_PERIOD	(10 * HZ)
+
+/* With the last timeout, and what it sent under way: no context is forgotten as long as that. */
+static_assert(PARENT_GIVEUP_MAX_MS * 1000 + 4 * PARENT_RTO_MAX_US < VQP_RESPONDER_IDLE_US);
 
 /* One per RDMA device: its events, and the attempt to use it. */
 struct parent_client {
@@ -43,6 +42,7 @@ struct parent_client {
 static DEFINE_MUTEX(parent_mutex);
 static LIST_HEAD(parent_clients);
 static struct vqp_parent __rcu *parent_now;
+static u32 parent_lives;		/* under parent_mutex */
 DEFINE_STATIC_SRCU(parent_srcu);
 
 struct vqp_parent *vqp_parent_rcu(void)
@@ -131,23 +131,13 @@ static void parent_free(struct vqp_parent *parent)
 	kfree(parent);
 }
 
-static void parent_expire_work(struct work_struct *work)
-{
-	struct vqp_parent *parent = container_of(to_delayed_work(work), struct vqp_parent, expire);
-	u32 i;
-
-	for (i = 0; i < parent->nlanes; i++)
-		vqp_lane_expire(parent->lanes[i]);
-	queue_delayed_work(system_unbound_wq, &parent->expire, PARENT_EXPIRE_PERIOD);
-}
-
 static int parent_create_lanes(struct vqp_parent *parent)
 {
-	u32 i, n = min3(max(lanes, 1U), num_online_cpus(), (u32)VQP_WIRE_LANES_MAX);
+	u32 i, n = vqp_responder_lanes();
 	struct vqp_lane *lane;
 
 	for (i = 0; i < n; i++) {
-		lane = vqp_lane_create(parent, i % max(parent->dev->num_comp_vectors, 1));
+		lane = vqp_lane_create(parent, i);
 		if (IS_ERR(lane))
 			return PTR_ERR(lane);
 		parent->lanes[i] = lane;
@@ -155,7 +145,7 @@ static int parent_create_lanes(struct vqp_parent *parent)
 		parent->nlanes = i + 1;
 		parent->dct.lanes = i + 1;
 	}
-	parent->pool_bytes = (u64)n * vqp_lane_bytes();
+	parent->pool_bytes = n * (vqp_lane_bytes() + vqp_responder_bytes());
 	return 0;
 }
 
@@ -167,7 +157,6 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 	if (!parent)
 		return ERR_PTR(-ENOMEM);
 	parent->dev = dev;
-	INIT_DEFERRABLE_WORK(&parent->expire, parent_expire_work);
 	ret = parent_choose_gid(parent);
 	if (ret)
 		goto free;
@@ -181,7 +170,7 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 	};
 	/* A Q_Key with its top bit set would be replaced by the sender's own (IBTA 10.2.5). */
 	parent->dct.qkey = get_random_u32() >> 1;
-	parent->dct.epoch = get_random_u32() | 1;
+	parent->dct.epoch = vqp_responder_epoch();
 	parent->pd = ib_alloc_pd(dev, 0);
 	if (IS_ERR(parent->pd)) {
 		ret = PTR_ERR(parent->pd);
@@ -216,7 +205,6 @@ static void parent_down(void)
 	RCU_INIT_POINTER(parent_now, NULL);
 	synchronize_rcu();
 	synchronize_srcu(&parent_srcu);
-	cancel_delayed_work_sync(&parent->expire);
 	vqp_ns_set_host_gid(NULL);
 	vqp_dc_fail_all();
 	vqp_peer_quiesce();
@@ -241,8 +229,9 @@ static void parent_up(struct parent_client *client)
 		return;
 	}
 	parent->recheck = &client->work;
+	parent->life = ++parent_lives;
+	vqp_responder_set_payload(parent->cfg.payload_bytes);
 	rcu_assign_pointer(parent_now, parent);
-	queue_delayed_work(system_unbound_wq, &parent->expire, PARENT_EXPIRE_PERIOD);
 	vqp_ns_set_host_gid(parent->dct.node_gid);
 	pr_info("vqp: parent %s port %u, %pI6c, mtu %u, %u lanes, %llu KiB\n",
 		dev_name(&dev->dev), parent->port, parent->dct.node_gid, parent->mtu,

@@ -2,7 +2,7 @@
 /*
  * The parent: the physical RDMA device this node uses, and the fixed pool of
  * UD QPs (lanes) on it. Everything is made once when the device has an address
- * and is gone when the device goes; its epoch tells one such life from the next.
+ * and is gone when the device goes.
  */
 #ifndef VQP_PARENT_H
 #define VQP_PARENT_H
@@ -25,7 +25,7 @@ struct vqp_parent {
 	u32 nlanes;
 	struct vqp_lane *lanes[VQP_WIRE_LANES_MAX];
 	u64 pool_bytes;
-	struct delayed_work expire;
+	u32 life;			/* no other parent's */
 	struct work_struct *recheck;	/* looks whether this is still a good parent */
 	bool broken;			/* a lane failed */
 };

@@ -100,7 +100,7 @@ struct vqp_peer *vqp_peer_get(struct vqp_parent *parent, const u8 *gid)
 	kref_init(&peer->ref);
 	memcpy(peer->gid, gid, VQP_GID_BYTES);
 	peer->ah = ah;
-	peer->parent_epoch = parent->dct.epoch;
+	peer->life = parent->life;
 	vqp_count_made(VQP_OBJ_PEER);
 
 	mutex_lock(&peer_mutex);

@@ -22,7 +22,7 @@ struct vqp_peer {
 	struct hlist_node node;		/* RCU */
 	u8 gid[VQP_GID_BYTES];
 	struct ib_ah *ah;		/* valid while this is the parent's: */
-	u32 parent_epoch;
+	u32 life;
 	u32 qkey, epoch;		/* last heard of; 0: nothing */
 	u64 tx_packets, rx_packets;	/* about */
 	struct rcu_head rcu;

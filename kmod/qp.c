@@ -12,6 +12,7 @@
 #include "ns.h"
 #include "recv.h"
 #include "qp.h"
+#include "responder.h"
 
 #define VQP_NUM_MAX	0xffffff	/* 24 bits, as QP numbers have */
 #define VQP_PORT_FIRST	32768		/* of those handed out for port 0 */
@@ -329,7 +330,7 @@ static void vqp_teardown(struct vqp *vqp)
 	vqp_dc_unpublish(vqp);
 	vqp_recv_flush(vqp);
 	if (atomic_read(&vqp->receiving))
-		vqp_dc_break(vqp);
+		vqp_responder_break(vqp);
 	vqp_put(vqp);
 }
 

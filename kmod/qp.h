@@ -8,7 +8,7 @@
  * waits for its timer, work and loop runner; memory goes with the last reference
  * after a grace period, in process context.
  *
- * Locks, outermost first: vqp_context.lock; a lane's rx_lock; vqp.rq_lock;
+ * Locks, outermost first: vqp_context.lock; vqp_responder.lock; vqp.rq_lock;
  * vqp.lock; a lane's tx_lock; vqp_cq.lock. All but the first are taken with
  * bottom halves off.
  */

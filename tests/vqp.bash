@@ -69,6 +69,12 @@ events() {
 	vqpctl status --json | jq -e --arg name "$1" '.counters[] | select(.name == $name) | .value'
 }
 
+# PORT COUNT: the VQP bound to PORT has received so many messages.
+has_received() {
+	vqpctl vqps --json | jq -e --argjson port "$1" --argjson count "$2" \
+		'any(.[]; .state == "bound" and .port == $port and .rx_msgs == $count)'
+}
+
 # What is alive of each kind of object, on one line. The host's own services hold a constant few.
 census() {
 	vqpctl status --json | jq -ec '[.counters[] |

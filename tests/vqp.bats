@@ -8,15 +8,27 @@ load lib
 
 on() { node "$1" bash -c "source /vqp/tests/vqp.bash; $2"; }
 
+near_boxes='box vqp-a 9 10.90.0.1; box vqp-b 9 10.90.0.2'
+
+# PARAMETER...: node 1 starts anew with these of the module, until the test ends.
+with_parameters() {
+	touch "$BATS_FILE_TMPDIR/changed"
+	on 1 "remove_boxes; bash /vqp/tests/services unload; bash /vqp/tests/services start $*; $near_boxes"
+}
+
 setup_file() {
 	vqp_up
-	on 1 'box vqp-a 9 10.90.0.1; box vqp-b 9 10.90.0.2'
+	on 1 "$near_boxes"
 	on 2 'box vqp-c 9 10.90.0.3'
 }
 
 teardown() {
 	on 1 stop_all
 	on 2 stop_all
+	[[ ! -e $BATS_FILE_TMPDIR/changed ]] || {
+		with_parameters
+		rm "$BATS_FILE_TMPDIR/changed"
+	}
 }
 
 teardown_file() {
@@ -195,6 +207,26 @@ memory_both() {
 	on 2 'remove_boxes; bash /vqp/tests/services unload; bash /vqp/tests/services start
 		box vqp-c 9 10.90.0.3; serve vqp-c echo-server 700'
 	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --count=10'
+}
+
+# Its acknowledgement lost, the message is sent again, to a node that has started to use its RDMA device anew.
+@test "a message is received once, although its target's RDMA device went and came back meanwhile" {
+	local client
+	with_parameters giveup_ms=25000
+	on 2 'serve vqp-c echo-server 700; rm -f /share/go'
+	on 1 'inside vqp-a vqpt send 10.90.0.3 700
+		until [[ -e /share/go ]]; do sleep 0.1; done
+		inside vqp-a vqpt send 10.90.0.3 700 --timeout=30000' >"$BATS_TEST_TMPDIR/client" 2>&1 3>&- &
+	client=$!
+	on 2 'eventually has_received 700 1; node-fault loss 100%; touch /share/go
+		eventually has_received 700 2
+		node-fault parent-gone on; node-fault loss off; node-fault parent-gone off'
+	wait "$client" || true
+	"$testbed" fault off
+	cat "$BATS_TEST_TMPDIR/client"
+	# the echo was lost, not the message
+	grep -q 'no completion' "$BATS_TEST_TMPDIR/client"
+	on 2 'has_received 700 2'
 }
 
 # ---- the link ----

@@ -409,7 +409,7 @@ static bool vqp_rx_reopen(const struct vqp_rx_call *call, struct vqp_rx *rx)
 	if (!(pkt->flags & VQP_PKT_OPEN)) {
 		/* It was open again already when a late CLOSE came. */
 		if (pkt->op != VQP_OP_CLOSE && !vqp_psn_before(pkt->psn, rx->psn))
-			vqp_rx_nak(call, NULL, pkt->psn, VQP_NAK_NO_FLOW);
+			vqp_rx_nak(call, NULL, rx->psn, VQP_NAK_CLOSED);
 		return false;
 	}
 	if (vqp_psn_before(pkt->open_psn, rx->psn) || !vqp_rx_same_ends(rx, pkt))

@@ -392,8 +392,11 @@ static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
 		tx->progress_us = now_us;
 	if (psn == tx->psn_acked)
 		tx->wait_us = now_us;
-	if (!fresh)
+	if (!fresh) {
 		tx->packets_resent++;
+		if (vqp_psn_before(tx->psn_resent, psn + 1))
+			tx->psn_resent = psn + 1;
+	}
 	if (ask && !tx->rtt_sent_us) {
 		tx->rtt_sent_us = now_us;
 		tx->rtt_psn = psn;
@@ -469,6 +472,31 @@ static void vqp_tx_restart(struct vqp_tx *tx)
 		tx->reads[i].again = true;
 }
 
+/*
+ * The target answers `pkt` without a memory of the flow. Might it have carried
+ * out, before it lost that, what would be seen if it did so again? A SEND is
+ * seen with its last packet, a WRITE with each.
+ */
+static bool vqp_tx_may_repeat(const struct vqp_tx *tx, const struct vqp_pkt *pkt)
+{
+	/* Packets are taken in order: nothing was, if the first was refused when it first came. */
+	const bool none = pkt->psn == tx->psn_acked &&
+			  !vqp_psn_before(tx->psn_acked, tx->psn_resent);
+	const u32 end = none ? tx->psn_acked : tx->psn_next;
+	const struct vqp_msg *msg;
+
+	list_for_each_entry(msg, &tx->msgs, link) {
+		const u32 seen = msg->op == VQP_OP_SEND ? msg->psn + msg->psns - 1 : msg->psn;
+
+		if (!msg->assigned)
+			break;
+		if (msg->op != VQP_OP_READ && vqp_psn_before(seen, end) &&
+		    vqp_psn_before(tx->psn_acked, msg->psn + msg->psns))
+			return true;
+	}
+	return false;
+}
+
 /* ---- Answers ---------------------------------------------------------- */
 
 /* The target has carried out all before `psn`, which is after psn_acked. */
@@ -476,6 +504,8 @@ static void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u64 now_us)
 {
 	tx->window = min_t(u32, tx->window + psn - tx->psn_acked, tx->cfg->window_packets);
 	tx->psn_acked = psn;
+	if (vqp_psn_before(tx->psn_resent, psn))
+		tx->psn_resent = psn;
 	tx->progress_us = now_us;
 	tx->wait_us = now_us;
 	tx->pause_us = 0;
@@ -620,7 +650,15 @@ static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 		break;
 	case VQP_NAK_NO_FLOW:
 		/* More of them answer packets sent before the first arrived. */
-		if (tx->opened)
+		if (!tx->opened)
+			break;
+		if (vqp_tx_may_repeat(tx, pkt))
+			vqp_tx_abort(tx, VQP_WC_RETRY_EXC_ERR);
+		else
+			vqp_tx_restart(tx);
+		break;
+	case VQP_NAK_CLOSED:
+		if (tx->opened && pkt->ack_psn == tx->psn_acked)
 			vqp_tx_restart(tx);
 		break;
 	case VQP_NAK_BUSY:
@@ -669,6 +707,7 @@ void vqp_tx_init(struct vqp_tx *tx, const struct vqp_tx_ops *ops,
 	tx->psn_next = first_psn;
 	tx->psn_send = first_psn;
 	tx->psn_acked = first_psn;
+	tx->psn_resent = first_psn;
 	tx->window = cfg->window_packets;
 	vqp_tx_set_rto(tx);
 }

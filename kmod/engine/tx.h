@@ -23,6 +23,8 @@
  * After giveup_us without progress every message fails with RETRY_EXC_ERR;
  * RNR and BUSY count as progress, waiting for room at the carrier does not.
  * What the target refuses fails once all messages before it are finished.
+ * A target that has forgotten the flow may have carried out what it has not
+ * acknowledged: nothing that could be seen twice is sent again, the flow fails.
  *
  * The caller hands in only answers from the node that is the present target.
  */
@@ -113,6 +115,7 @@ struct vqp_tx {
 	u32 psn_next;			/* first PSN never sent */
 	u32 psn_send;			/* next to transmit; before psn_next after going back */
 	u32 psn_acked;			/* the target has executed all before it */
+	u32 psn_resent;			/* from here on each was sent once at most */
 	/* message that psn_send belongs to, or the first without PSNs; NULL: nothing to send */
 	struct vqp_msg *next;
 	struct vqp_tx_read reads[VQP_READ_CHUNKS];

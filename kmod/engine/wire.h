@@ -58,7 +58,8 @@ enum vqp_nak {
 	VQP_NAK_NO_FLOW		= 7,	/* packet without OPEN for an unknown flow: open again */
 	VQP_NAK_BUSY		= 8,	/* no responder context free: wait rnr_us */
 	VQP_NAK_EPOCH		= 9,	/* dst_epoch is not this node's: it started anew */
-	VQP_NAK_MAX		= VQP_NAK_EPOCH,
+	VQP_NAK_CLOSED		= 10,	/* the same for a flow closed at ack_psn */
+	VQP_NAK_MAX		= VQP_NAK_CLOSED,
 };
 
 /* DCT metadata: what a node must know to talk to another. */

@@ -977,7 +977,7 @@ static void a_flow_that_a_late_close_closed_is_told(void **state)
 	close_at(FLOW, PSN(1));
 	env.begin_err = 0;
 	send(PSN(1), 0, 10);
-	expect_nak(VQP_NAK_NO_FLOW);
+	expect_nak_at(VQP_NAK_CLOSED, PSN(1));
 	input(again);
 	assert_int_equal(env.ended, 2);
 	/* of before the pause */

@@ -132,13 +132,31 @@ static void contexts_taken_from_idle_flows(void **state)
 	cfg.contexts = 3;
 	cfg.msgs = 40;
 	cfg.max_bytes = 20000;
-	cfg.loss = 30;
-	cfg.duplicates = 30;
-	cfg.jitter_us = 100;
 	cfg.pause_us = 20000000;
 	cfg.idle_us = 4000000;
 	stats = run(&cfg);
 	assert_true(stats.reused > 10 && stats.no_flow > 10);
+}
+
+/* The same where packets are lost, as initiators do it: they say that they rest, which may be lost, too. */
+static void contexts_taken_from_flows_whose_close_was_lost(void **state)
+{
+	struct sim_cfg cfg = quiet;
+	struct sim_stats stats;
+
+	(void)state;
+	cfg.flows = 8;
+	cfg.contexts = 3;
+	cfg.msgs = 400;
+	cfg.max_bytes = 20000;
+	cfg.loss = 200;
+	cfg.duplicates = 30;
+	cfg.jitter_us = 100;
+	cfg.pause_us = 20000000;
+	cfg.close_us = 200000;
+	cfg.idle_us = 4000000;
+	stats = run(&cfg);
+	assert_true(stats.reused > 3);
 }
 
 static void many_to_one_node(void **state)
@@ -254,6 +272,7 @@ int main(void)
 		cmocka_unit_test(senders_without_room),
 		cmocka_unit_test(more_flows_than_contexts),
 		cmocka_unit_test(contexts_taken_from_idle_flows),
+		cmocka_unit_test(contexts_taken_from_flows_whose_close_was_lost),
 		cmocka_unit_test(many_to_one_node),
 		cmocka_unit_test(one_packet_windows),
 		cmocka_unit_test(goodput_of_writes_with_one_percent_loss),

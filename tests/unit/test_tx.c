@@ -914,6 +914,16 @@ static void more_reports_of_a_forgotten_flow_are_ignored(void **state)
 	expect_silence();
 }
 
+/* The target has no memory of the flow when packet `psn` of the present turn comes. */
+static void forgotten(u32 psn)
+{
+	const struct vqp_pkt nak = {
+		.op = VQP_OP_NAK, .nak = VQP_NAK_NO_FLOW, .flow = FLOW, .psn = psn, .ack_psn = psn, .turn = env.tx.turn,
+	};
+
+	vqp_tx_input(&env.tx, &nak, env.now);
+}
+
 static void opening_again_begins_with_a_whole_message(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 4 * PAYLOAD);
@@ -922,10 +932,115 @@ static void opening_again_begins_with_a_whole_message(void **state)
 	post(&msg);
 	ack(PSN(2));
 	env.seen = env.nsent;
-	nak(VQP_NAK_NO_FLOW, PSN(2));
+	forgotten(PSN(2));
 	assert_int_equal(env.sent[env.seen].pkt.open_psn, PSN(0));
 	for (u32 i = 0; i < 4; i++)
 		expect_psn(PSN(i));
+}
+
+/* A first message, so that the target has a context. */
+static void open_flow(void)
+{
+	static struct vqp_msg first;
+
+	first = message(VQP_OP_SEND, 1);
+	post(&first);
+	ack(PSN(1));
+	env.seen = env.nsent;
+}
+
+static void what_may_have_been_received_is_not_sent_again(void **state)
+{
+	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1) };
+
+	(void)state;
+	open_flow();
+	post(&msgs[0]);
+	post(&msgs[1]);
+	timeout();
+	env.seen = env.nsent;
+	forgotten(PSN(1));
+	expect_silence();
+	expect_done(1, &msgs[0], VQP_WC_RETRY_EXC_ERR);
+	expect_done(2, &msgs[1], VQP_WC_WR_FLUSH_ERR);
+}
+
+static void what_came_before_a_forgotten_packet_may_have_been_received(void **state)
+{
+	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1) };
+
+	(void)state;
+	open_flow();
+	post(&msgs[0]);
+	post(&msgs[1]);
+	forgotten(PSN(2));
+	expect_done(1, &msgs[0], VQP_WC_RETRY_EXC_ERR);
+}
+
+static void a_part_of_a_write_is_not_written_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_WRITE, 3 * PAYLOAD);
+
+	(void)state;
+	open_flow();
+	post(&msg);
+	ack(PSN(2));
+	forgotten(PSN(2));
+	expect_done(1, &msg, VQP_WC_RETRY_EXC_ERR);
+}
+
+static void a_part_of_a_send_is_sent_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 3 * PAYLOAD);
+
+	(void)state;
+	env.cfg.window_packets = 1;
+	open_flow();
+	post(&msg);
+	timeout();
+	env.seen = env.nsent;
+	forgotten(PSN(1));
+	expect_psn(PSN(1));
+	ack(PSN(2));
+	ack(PSN(3));
+	ack(PSN(4));
+	expect_done(1, &msg, VQP_WC_SUCCESS);
+}
+
+static void a_read_is_asked_for_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_READ, PAYLOAD);
+
+	(void)state;
+	open_flow();
+	post(&msg);
+	timeout();
+	env.seen = env.nsent;
+	forgotten(PSN(1));
+	assert_true(env.sent[env.seen].pkt.flags & VQP_PKT_OPEN);
+	expect_psn(PSN(1));
+	respond(PSN(1), 0, PAYLOAD);
+	expect_done(1, &msg, VQP_WC_SUCCESS);
+}
+
+static void a_flow_that_was_closed_opens_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	open_flow();
+	post(&msg);
+	timeout();
+	env.seen = env.nsent;
+	nak(VQP_NAK_CLOSED, PSN(0));
+	expect_silence();
+	nak(VQP_NAK_CLOSED, PSN(1));
+	assert_true(env.sent[env.seen].pkt.flags & VQP_PKT_OPEN);
+	expect_psn(PSN(1));
+	nak(VQP_NAK_CLOSED, PSN(1));
+	expect_silence();
+	ack(PSN(2));
+	expect_done(1, &msg, VQP_WC_SUCCESS);
 }
 
 static void a_stale_target_stops_the_flow(void **state)
@@ -1724,6 +1839,12 @@ int main(void)
 		TEST(a_forgotten_flow_opens_again),
 		TEST(more_reports_of_a_forgotten_flow_are_ignored),
 		TEST(opening_again_begins_with_a_whole_message),
+		TEST(what_may_have_been_received_is_not_sent_again),
+		TEST(what_came_before_a_forgotten_packet_may_have_been_received),
+		TEST(a_part_of_a_write_is_not_written_again),
+		TEST(a_part_of_a_send_is_sent_again),
+		TEST(a_read_is_asked_for_again),
+		TEST(a_flow_that_was_closed_opens_again),
 		TEST(a_stale_target_stops_the_flow),
 		TEST(a_new_target_gets_all_that_is_unacknowledged),
 		TEST(giving_up_on_a_stale_target),
