@@ -32,6 +32,7 @@ const char *const vqp_event_names[VQP_EV_MAX] = {
 	[VQP_EV_LOOKUP_READS]	= "lookup_reads",
 	[VQP_EV_STALE]		= "stale",
 	[VQP_EV_CQ_OVERFLOWS]	= "cq_overflows",
+	[VQP_EV_LANE_FAILURES]	= "lane_failures",
 };
 
 void vqp_counters_sum(struct vqp_counters *sum)

@@ -35,6 +35,7 @@ enum vqp_event {
 	VQP_EV_LOOKUP_READS,	/* one-sided READs they took */
 	VQP_EV_STALE,		/* cached metadata refused by its target */
 	VQP_EV_CQ_OVERFLOWS,
+	VQP_EV_LANE_FAILURES,
 	VQP_EV_MAX,
 };
 

@@ -32,7 +32,7 @@ static int lane_post(struct vqp_lane *lane, struct vqp_lane_buf *buf,
 		.lkey = lane->parent->pd->local_dma_lkey,
 	};
 	struct ib_ud_wr ud = {
-		.wr.wr_cqe = &lane->tx_cqe,
+		.wr.wr_cqe = &lane->tx_cqe[lane->life & 1],
 		.wr.opcode = IB_WR_SEND,
 		.wr.sg_list = &sge,
 		.wr.num_sge = 1,
@@ -51,11 +51,13 @@ static int lane_post(struct vqp_lane *lane, struct vqp_lane_buf *buf,
 	return ret;
 }
 
-/* For requests: the last slots are for answers. */
-static bool lane_has_room(const struct vqp_lane *lane)
+/* The last slots are for answers. */
+static bool lane_has_room(const struct vqp_lane *lane, bool answer)
 {
+	const u32 slots = answer ? VQP_LANE_TX_SLOTS : VQP_LANE_TX_SLOTS - VQP_LANE_TX_RESERVED;
+
 	lockdep_assert_held(&lane->tx_lock);
-	return lane->tx_head - lane->tx_tail < VQP_LANE_TX_SLOTS - VQP_LANE_TX_RESERVED;
+	return !lane->failed && lane->tx_head - lane->tx_tail < slots;
 }
 
 int vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest *dest,
@@ -67,7 +69,7 @@ int vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest *dest,
 	int ret = 0;
 
 	spin_lock_bh(&lane->tx_lock);
-	if (waiter ? !lane_has_room(lane) : lane->tx_head - lane->tx_tail == VQP_LANE_TX_SLOTS) {
+	if (!lane_has_room(lane, !waiter)) {
 		if (waiter && list_empty(&waiter->lane_wait)) {
 			kref_get(&waiter->ref);
 			list_add_tail(&waiter->lane_wait, &lane->waiters);
@@ -106,7 +108,7 @@ static void lane_kick(struct vqp_lane *lane)
 	struct vqp *vqp;
 
 	spin_lock_bh(&lane->tx_lock);
-	while (!list_empty(&lane->waiters) && lane_has_room(lane)) {
+	while (!list_empty(&lane->waiters) && lane_has_room(lane, false)) {
 		vqp = list_first_entry(&lane->waiters, struct vqp, lane_wait);
 		list_del_init(&vqp->lane_wait);
 		spin_unlock_bh(&lane->tx_lock);
@@ -117,27 +119,38 @@ static void lane_kick(struct vqp_lane *lane)
 	spin_unlock_bh(&lane->tx_lock);
 }
 
+/*
+ * The QP is in the error state and will send no more: rxe found no route or no
+ * memory, or (6.12) the link's queue was full, which it tells of as a mere
+ * flush. What it held is lost, as packets are. Of a lane on its way out nobody
+ * minds.
+ */
+static void lane_fail(struct vqp_lane *lane, enum ib_wc_status status)
+{
+	lockdep_assert_held(&lane->tx_lock);
+	if (lane->failed || READ_ONCE(lane->parent->broken))
+		return;
+	lane->failed = true;
+	pr_warn_ratelimited("vqp: a lane of %s failed: %s\n",
+			    dev_name(&lane->parent->dev->dev), ib_wc_status_msg(status));
+	vqp_count_event(VQP_EV_LANE_FAILURES);
+	queue_work(system_unbound_wq, &lane->revive);
+}
+
 static void lane_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct vqp_lane *lane = cq->cq_context;
-	bool waiting;
+	bool waiting = false;
 
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		/*
-		 * The QP is in the error state and will send no more: rxe found no route
-		 * or no memory, or (6.12) the link's queue was full, which it tells of
-		 * as a mere flush. Of a lane on its way out nobody minds.
-		 */
-		if (!READ_ONCE(lane->parent->broken))
-			pr_warn_ratelimited("vqp: a lane of %s failed: %s\n",
-					    dev_name(&lane->parent->dev->dev),
-					    ib_wc_status_msg(wc->status));
-		vqp_parent_break(lane->parent);
-		return;
-	}
 	spin_lock_bh(&lane->tx_lock);
-	lane->tx_tail += VQP_LANE_SIGNAL_EVERY;
-	waiting = !list_empty(&lane->waiters);
+	if (unlikely(wc->wr_cqe != &lane->tx_cqe[lane->life & 1])) {
+		/* Of the QP's life before. */
+	} else if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		lane_fail(lane, wc->status);
+	} else {
+		lane->tx_tail += VQP_LANE_SIGNAL_EVERY;
+		waiting = !list_empty(&lane->waiters);
+	}
 	spin_unlock_bh(&lane->tx_lock);
 	if (waiting)
 		lane_kick(lane);
@@ -277,33 +290,17 @@ static void lane_free_memory(struct vqp_lane *lane)
 	lane_free_bufs(lane, lane->tx, VQP_LANE_TX_SLOTS, DMA_TO_DEVICE);
 }
 
-static int lane_create_qp(struct vqp_lane *lane)
+/* From RESET to sending, with all receives posted. */
+static int lane_start_qp(struct vqp_lane *lane)
 {
-	struct ib_qp_init_attr init = {
-		.send_cq = lane->send_cq,
-		.recv_cq = lane->recv_cq,
-		.cap = {
-			.max_send_wr = VQP_LANE_TX_SLOTS,
-			.max_recv_wr = VQP_LANE_RX_SLOTS,
-			.max_send_sge = 1,
-			.max_recv_sge = 2,
-		},
-		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.qp_type = IB_QPT_UD,
-	};
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
 		.port_num = lane->parent->port,
 		.qkey = lane->parent->dct.qkey,
 	};
 	int ret;
+	u32 i;
 
-	lane->qp = ib_create_qp(lane->parent->pd, &init);
-	if (IS_ERR(lane->qp)) {
-		ret = PTR_ERR(lane->qp);
-		lane->qp = NULL;
-		return ret;
-	}
 	ret = ib_modify_qp(lane->qp, &attr,
 			   IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY);
 	if (ret)
@@ -313,12 +310,69 @@ static int lane_create_qp(struct vqp_lane *lane)
 	if (ret)
 		return ret;
 	attr.qp_state = IB_QPS_RTS;
-	return ib_modify_qp(lane->qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+	ret = ib_modify_qp(lane->qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+	for (i = 0; !ret && i < VQP_LANE_RX_SLOTS; i++)
+		ret = lane_post_recv(lane, i);
+	return ret;
+}
+
+/*
+ * A lane that failed starts over, with the number that other nodes know. A
+ * device that does not take that needs a new parent.
+ */
+static void lane_revive_work(struct work_struct *work)
+{
+	struct vqp_lane *lane = container_of(work, struct vqp_lane, revive);
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+	int ret;
+
+	/* No receive buffer may be in use when it is posted anew. */
+	ib_drain_rq(lane->qp);
+	ret = ib_modify_qp(lane->qp, &attr, IB_QP_STATE);
+	if (!ret)
+		ret = lane_start_qp(lane);
+	if (ret) {
+		vqp_parent_break(lane->parent);
+		return;
+	}
+	spin_lock_bh(&lane->tx_lock);
+	lane->life++;
+	lane->tx_head = 0;
+	lane->tx_tail = 0;
+	lane->failed = false;
+	spin_unlock_bh(&lane->tx_lock);
+	lane_kick(lane);
+}
+
+static int lane_create_qp(struct vqp_lane *lane)
+{
+	struct ib_qp_init_attr init = {
+		.send_cq = lane->send_cq,
+		.recv_cq = lane->recv_cq,
+		.cap = {
+			.max_send_wr = VQP_LANE_TX_SLOTS,
+			.max_recv_wr = VQP_LANE_RX_SLOTS + 1,	/* one to drain it */
+			.max_send_sge = 1,
+			.max_recv_sge = 2,
+		},
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_UD,
+	};
+	int ret;
+
+	lane->qp = ib_create_qp(lane->parent->pd, &init);
+	if (IS_ERR(lane->qp)) {
+		ret = PTR_ERR(lane->qp);
+		lane->qp = NULL;
+		return ret;
+	}
+	return lane_start_qp(lane);
 }
 
 static int lane_create_cqs(struct vqp_lane *lane, int vector)
 {
-	lane->send_cq = ib_alloc_cq(lane->parent->dev, lane, VQP_LANE_TX_SLOTS, vector,
+	/* of two lives of the QP */
+	lane->send_cq = ib_alloc_cq(lane->parent->dev, lane, 2 * VQP_LANE_TX_SLOTS, vector,
 				    IB_POLL_SOFTIRQ);
 	if (IS_ERR(lane->send_cq)) {
 		int ret = PTR_ERR(lane->send_cq);
@@ -326,7 +380,7 @@ static int lane_create_cqs(struct vqp_lane *lane, int vector)
 		lane->send_cq = NULL;
 		return ret;
 	}
-	lane->recv_cq = ib_alloc_cq(lane->parent->dev, lane, VQP_LANE_RX_SLOTS, vector,
+	lane->recv_cq = ib_alloc_cq(lane->parent->dev, lane, VQP_LANE_RX_SLOTS + 1, vector,
 				    IB_POLL_SOFTIRQ);
 	if (IS_ERR(lane->recv_cq)) {
 		int ret = PTR_ERR(lane->recv_cq);
@@ -342,7 +396,6 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index)
 	int vector = index % max(parent->dev->num_comp_vectors, 1);
 	struct vqp_lane *lane = kzalloc(sizeof(*lane), GFP_KERNEL);
 	int ret;
-	u32 i;
 
 	if (!lane)
 		return ERR_PTR(-ENOMEM);
@@ -350,14 +403,14 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index)
 	lane->index = index;
 	spin_lock_init(&lane->tx_lock);
 	INIT_LIST_HEAD(&lane->waiters);
-	lane->tx_cqe.done = lane_send_done;
+	INIT_WORK(&lane->revive, lane_revive_work);
+	lane->tx_cqe[0].done = lane_send_done;
+	lane->tx_cqe[1].done = lane_send_done;
 	ret = lane_alloc_memory(lane);
 	if (!ret)
 		ret = lane_create_cqs(lane, vector);
 	if (!ret)
 		ret = lane_create_qp(lane);
-	for (i = 0; !ret && i < VQP_LANE_RX_SLOTS; i++)
-		ret = lane_post_recv(lane, i);
 	if (ret) {
 		vqp_lane_destroy(lane);
 		return ERR_PTR(ret);
@@ -365,11 +418,13 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index)
 	return lane;
 }
 
-/* No packet is being sent on it any more. The CQs' polling ends before the memory goes. */
+/* The CQs' polling ends before the memory goes. */
 void vqp_lane_destroy(struct vqp_lane *lane)
 {
 	struct vqp *vqp, *next;
 
+	/* The parent is broken, or on its way out: nobody queues it any more. */
+	cancel_work_sync(&lane->revive);
 	if (lane->qp)
 		ib_destroy_qp(lane->qp);
 	if (lane->recv_cq)

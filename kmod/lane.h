@@ -12,6 +12,7 @@
 
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "engine/wire.h"
 
@@ -36,11 +37,14 @@ struct vqp_lane {
 	struct ib_qp *qp;
 	struct ib_cq *send_cq, *recv_cq;
 
-	spinlock_t tx_lock;		/* guards the send ring and waiters */
+	spinlock_t tx_lock;		/* guards the send ring, waiters, failed */
 	struct vqp_lane_buf *tx;
 	u32 tx_head, tx_tail;		/* sent and freed; free running */
 	struct list_head waiters;	/* vqp.lane_wait; each holds a reference */
-	struct ib_cqe tx_cqe;
+	struct ib_cqe tx_cqe[2];	/* in turns, for one life of the QP and the next */
+	u32 life;			/* written under tx_lock */
+	bool failed;			/* nothing can be sent until `revive` has run */
+	struct work_struct revive;
 
 	struct vqp_lane_buf *rx;
 	void *grh;			/* VQP_LANE_RX_SLOTS GRHs */
@@ -55,6 +59,7 @@ struct vqp_lane_dest {
 	u32 qkey;
 };
 
+/* Process context. When it is destroyed, nobody sends on it any more. */
 struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index);
 void vqp_lane_destroy(struct vqp_lane *lane);
 u64 vqp_lane_bytes(void);

@@ -124,6 +124,8 @@ static void parent_free(struct vqp_parent *parent)
 {
 	u32 i;
 
+	/* What its lanes say from here on is no news. */
+	WRITE_ONCE(parent->broken, true);
 	for (i = 0; i < parent->nlanes; i++)
 		vqp_lane_destroy(parent->lanes[i]);
 	vqp_peer_flush();

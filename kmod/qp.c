@@ -370,6 +370,11 @@ struct vqp *vqp_create_kernel(struct vqp_ns *ns, const u8 *gid, const struct vqp
 
 	if (!vqp)
 		return ERR_PTR(-ENOMEM);
+	/*
+	 * A lock class of its own: others' work looks things up, and waits for the lock
+	 * under which this one is made and destroyed. Its own looks nothing up.
+	 */
+	INIT_WORK(&vqp->work, vqp_work);
 	vqp->max_send_wr = VQP_MAX_WR;
 	memcpy(vqp->remote_gid, gid, VQP_GID_BYTES);
 	ret = vqp_dc_attach(vqp, dct);
