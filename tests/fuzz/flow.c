@@ -3,8 +3,9 @@
  * Initiators and target together, over a network in which the input decides
  * which packet is delivered next, twice or never, when timers fire, and when the
  * target's namespace goes or its contexts are lost. Then the network becomes
- * perfect, and all must end well: each message once, in order, whole; after a
- * loss at the target, what was not yet acknowledged may come again.
+ * perfect, and all must end well: each message once, in order, whole. A flow
+ * whose target forgot it may fail; only for a new target, or before the first
+ * answer, what was not yet acknowledged may come again.
  */
 #include <errno.h>
 #include <linux/vqp.h>
@@ -34,7 +35,9 @@ struct flow {
 	struct message *msgs[MSGS_MAX];	/* as posted */
 	u32 posted, completed;
 	u32 received;			/* messages at the target, those that take no receive included */
-	bool lost;			/* the target's context was, since the last receive */
+	bool forgotten;			/* the target's context was lost */
+	bool again;			/* since the last receive, in a way that lets messages come again */
+	bool failed;
 	u64 armed;
 	bool run_due, stale;
 	u8 written[REGION], expect[REGION];
@@ -140,7 +143,13 @@ static void tx_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
 	struct flow *flow = list_entry(tx, struct flow, tx);
 	struct message *m = flow->msgs[flow->completed];
 
-	fuzz_check(status == VQP_WC_SUCCESS && &m->msg == msg);
+	fuzz_check(&m->msg == msg);
+	if (flow->failed || status != VQP_WC_SUCCESS) {
+		fuzz_check(flow->forgotten && status == (flow->failed ? VQP_WC_WR_FLUSH_ERR : VQP_WC_RETRY_EXC_ERR));
+		flow->failed = true;
+		flow->completed++;
+		return;
+	}
 	if (msg->op == VQP_OP_READ)
 		for (u32 i = 0; i < msg->bytes; i++)
 			fuzz_check(m->local[i] == pattern(msg->rkey, msg->remote_addr + i));
@@ -209,11 +218,11 @@ static u32 index_at(const struct flow *flow, u32 psn)
 /* None is skipped, none comes twice. */
 static void check_order(struct flow *flow, u32 i)
 {
-	if (flow->lost && i < flow->received) {
+	if (flow->again && i < flow->received) {
 		fuzz_check(i >= flow->completed);
 		flow->received = i;
 	}
-	flow->lost = false;
+	flow->again = false;
 	while (flow->received < i && !is_received(flow->msgs[flow->received]))
 		flow->received++;
 	fuzz_check(flow->received == i);
@@ -248,7 +257,7 @@ static void rx_recv_end(struct vqp_rx *rx, const struct vqp_pkt *pkt, u32 bytes,
 
 	rx->recv = NULL;
 	if (!ok) {
-		fuzz_check(flow_of(rx)->lost);
+		fuzz_check(flow_of(rx)->forgotten);
 		return;
 	}
 	fuzz_check(bytes == m->msg.bytes && pkt->op == m->msg.op && pkt->imm == m->msg.imm);
@@ -349,14 +358,17 @@ static void make_room(void)
 static void lose(void)
 {
 	env.npackets = 0;
-	for (u32 i = 0; i < FLOWS; i++)
-		env.flows[i].lost = true;
+	for (u32 i = 0; i < FLOWS; i++) {
+		env.flows[i].forgotten = true;
+		env.flows[i].again |= !env.flows[i].tx.opened;
+	}
 	vqp_rxtab_purge(&env.tab, NULL);
 }
 
 static void retarget(struct flow *flow)
 {
 	flow->stale = false;
+	flow->again |= flow->forgotten;
 	vqp_tx_retarget(&flow->tx, env.now);
 }
 
@@ -457,8 +469,8 @@ static void finish(void)
 static void check_end(struct flow *flow)
 {
 	fuzz_check(vqp_tx_idle(&flow->tx));
-	fuzz_check(!memcmp(flow->written, flow->expect, REGION));
-	for (; flow->received < flow->posted; flow->received++)
+	fuzz_check(flow->failed || !memcmp(flow->written, flow->expect, REGION));
+	for (; !flow->failed && flow->received < flow->posted; flow->received++)
 		fuzz_check(!is_received(flow->msgs[flow->received]));
 	for (u32 i = 0; i < flow->posted; i++)
 		free(flow->msgs[i]);

@@ -917,11 +917,11 @@ static void more_reports_of_a_forgotten_flow_are_ignored(void **state)
 /* The target has no memory of the flow when packet `psn` of the present turn comes. */
 static void forgotten(u32 psn)
 {
-	const struct vqp_pkt nak = {
+	const struct vqp_pkt answer = {
 		.op = VQP_OP_NAK, .nak = VQP_NAK_NO_FLOW, .flow = FLOW, .psn = psn, .ack_psn = psn, .turn = env.tx.turn,
 	};
 
-	vqp_tx_input(&env.tx, &nak, env.now);
+	vqp_tx_input(&env.tx, &answer, env.now);
 }
 
 static void opening_again_begins_with_a_whole_message(void **state)

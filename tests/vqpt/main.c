@@ -144,9 +144,16 @@ static void usage(FILE *out)
 		"  --imm            with immediate data\n"
 		"  --inline         send inline\n"
 		"  --arena          memory from vqp_alloc()\n"
-		"  --timeout=MS     for one completion (default 30000)\n"
+		"  --timeout=MS     for one completion (default 30000, or $VQPT_TIMEOUT_MS)\n"
 		"  --background     return when the server is ready; it goes on\n"
 		"  --help\n");
+}
+
+static int default_timeout_ms(void)
+{
+	const char *text = getenv("VQPT_TIMEOUT_MS");
+
+	return text ? (int)vqpt_number(text, 3600000) : 30000;
 }
 
 static struct vqpt_options parse_options(int argc, char **argv)
@@ -167,7 +174,7 @@ static struct vqpt_options parse_options(int argc, char **argv)
 		{ 0 }
 	};
 	struct vqpt_options o = {
-		.bytes = 64, .count = 1, .depth = 16, .list = 1, .sges = 1, .timeout_ms = 30000,
+		.bytes = 64, .count = 1, .depth = 16, .list = 1, .sges = 1, .timeout_ms = default_timeout_ms(),
 		.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 	};
 	int c;
