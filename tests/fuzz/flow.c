@@ -35,7 +35,7 @@ struct flow {
 	struct message *msgs[MSGS_MAX];	/* as posted */
 	u32 posted, completed;
 	u32 received;			/* messages at the target, those that take no receive included */
-	bool forgotten;			/* the target's context was lost */
+	bool forgotten;			/* the target lost its context, or found none */
 	bool again;			/* since the last receive, in a way that lets messages come again */
 	bool failed;
 	u64 armed;
@@ -219,7 +219,7 @@ static u32 index_at(const struct flow *flow, u32 psn)
 static void check_order(struct flow *flow, u32 i)
 {
 	if (flow->again && i < flow->received) {
-		fuzz_check(i >= flow->completed);
+		fuzz_check(flow->failed || i >= flow->completed);
 		flow->received = i;
 	}
 	flow->again = false;
@@ -283,9 +283,10 @@ static int rx_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32 
 	u8 payload[PAYLOAD];
 
 	(void)reply_to;
-	(void)rx;
 	if (env.no_room)
 		return -EAGAIN;
+	if (!rx && pkt->op == VQP_OP_NAK && pkt->nak == VQP_NAK_NO_FLOW)
+		env.flows[pkt->flow].forgotten = true;
 	for (u32 i = 0; i < bytes; i++)
 		payload[i] = pattern(rkey, addr + i);
 	send(pkt, payload);
