@@ -109,21 +109,25 @@ static const struct {
 	int (*call)(struct vqp_context *ctx, union context_arg *arg);
 	size_t first_size;	/* of version 1: the least that is accepted */
 	size_t size;
+	bool makes;		/* what the caller must be told of, or it is lost */
 } context_calls[] = {
-#define CALL(fn, type) { .call = fn, .first_size = sizeof(type), .size = sizeof(type) }
+#define CALL(fn, type)	{ .call = fn, .first_size = sizeof(type), .size = sizeof(type) }
+#define MAKE(fn, type)	{ .call = fn, .first_size = sizeof(type), .size = sizeof(type),	\
+			  .makes = true }
 	[_IOC_NR(VQP_IOC_QUERY)] = CALL(context_query, struct vqp_query),
-	[_IOC_NR(VQP_IOC_REG_MR)] = CALL(context_reg_mr, struct vqp_reg_mr),
+	[_IOC_NR(VQP_IOC_REG_MR)] = MAKE(context_reg_mr, struct vqp_reg_mr),
 	[_IOC_NR(VQP_IOC_DEREG_MR)] = CALL(context_dereg_mr, struct vqp_dereg_mr),
 	[_IOC_NR(VQP_IOC_CREATE_CQ)] = CALL(NULL, struct vqp_create_cq),
-	[_IOC_NR(VQP_IOC_CREATE_QP)] = CALL(context_create_qp, struct vqp_create_qp),
+	[_IOC_NR(VQP_IOC_CREATE_QP)] = MAKE(context_create_qp, struct vqp_create_qp),
 	[_IOC_NR(VQP_IOC_DESTROY_QP)] = CALL(context_destroy_qp, struct vqp_destroy_qp),
-	[_IOC_NR(VQP_IOC_BIND)] = CALL(context_bind, struct vqp_bind),
+	[_IOC_NR(VQP_IOC_BIND)] = MAKE(context_bind, struct vqp_bind),
 	[_IOC_NR(VQP_IOC_CONNECT)] = CALL(context_connect, struct vqp_connect),
-	[_IOC_NR(VQP_IOC_ACCEPT)] = CALL(context_accept, struct vqp_accept),
+	[_IOC_NR(VQP_IOC_ACCEPT)] = MAKE(context_accept, struct vqp_accept),
 	[_IOC_NR(VQP_IOC_POST_SEND)] = CALL(context_post_send, struct vqp_post),
 	[_IOC_NR(VQP_IOC_POST_RECV)] = CALL(context_post_recv, struct vqp_post),
 	[_IOC_NR(VQP_IOC_QUERY_QP)] = CALL(context_query_qp, struct vqp_query_qp),
 #undef CALL
+#undef MAKE
 };
 
 /* Bind to the caller's namespace, once. */
@@ -179,6 +183,9 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long uad
 		return ret;
 	if (nr == _IOC_NR(VQP_IOC_CREATE_CQ))
 		return vqp_cq_create(ctx, &arg.create_cq, uarg, usize);
+	/* Later only another thread of the caller's can have taken the memory away. */
+	if (context_calls[nr].makes && copy_to_user(uarg, &arg, min(size, usize)))
+		return -EFAULT;
 	ret = context_calls[nr].call(ctx, &arg);
 	if (copy_to_user(uarg, &arg, min(size, usize)))
 		return -EFAULT;

@@ -9,6 +9,7 @@
 #include "parent.h"
 #include "qp.h"
 
+#define LANE_REVIVE_MS	2U
 #define LANE_GRH_BYTES	((u32)sizeof(struct ib_grh))
 
 static_assert(VQP_LANE_TX_SLOTS % VQP_LANE_SIGNAL_EVERY == 0);
@@ -134,7 +135,11 @@ static void lane_fail(struct vqp_lane *lane, enum ib_wc_status status)
 	pr_warn_ratelimited("vqp: a lane of %s failed: %s\n",
 			    dev_name(&lane->parent->dev->dev), ib_wc_status_msg(status));
 	vqp_count_event(VQP_EV_LANE_FAILURES);
-	queue_work(system_unbound_wq, &lane->revive);
+	/* What fails again and again must leave the others on the lane some time to work. */
+	lane->failures = time_before(jiffies, lane->failed_at + HZ) ? lane->failures + 1 : 0;
+	lane->failed_at = jiffies;
+	queue_delayed_work(system_unbound_wq, &lane->revive,
+			   msecs_to_jiffies(LANE_REVIVE_MS << min(lane->failures, 7U)));
 }
 
 static void lane_send_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -322,7 +327,7 @@ static int lane_start_qp(struct vqp_lane *lane)
  */
 static void lane_revive_work(struct work_struct *work)
 {
-	struct vqp_lane *lane = container_of(work, struct vqp_lane, revive);
+	struct vqp_lane *lane = container_of(to_delayed_work(work), struct vqp_lane, revive);
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
 	int ret;
 
@@ -380,7 +385,7 @@ static int lane_create_cqs(struct vqp_lane *lane, int vector)
 		lane->send_cq = NULL;
 		return ret;
 	}
-	lane->recv_cq = ib_alloc_cq(lane->parent->dev, lane, VQP_LANE_RX_SLOTS + 1, vector,
+	lane->recv_cq = ib_alloc_cq(lane->parent->dev, lane, 2 * VQP_LANE_RX_SLOTS, vector,
 				    IB_POLL_SOFTIRQ);
 	if (IS_ERR(lane->recv_cq)) {
 		int ret = PTR_ERR(lane->recv_cq);
@@ -403,7 +408,7 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index)
 	lane->index = index;
 	spin_lock_init(&lane->tx_lock);
 	INIT_LIST_HEAD(&lane->waiters);
-	INIT_WORK(&lane->revive, lane_revive_work);
+	INIT_DELAYED_WORK(&lane->revive, lane_revive_work);
 	lane->tx_cqe[0].done = lane_send_done;
 	lane->tx_cqe[1].done = lane_send_done;
 	ret = lane_alloc_memory(lane);
@@ -424,7 +429,7 @@ void vqp_lane_destroy(struct vqp_lane *lane)
 	struct vqp *vqp, *next;
 
 	/* The parent is broken, or on its way out: nobody queues it any more. */
-	cancel_work_sync(&lane->revive);
+	cancel_delayed_work_sync(&lane->revive);
 	if (lane->qp)
 		ib_destroy_qp(lane->qp);
 	if (lane->recv_cq)

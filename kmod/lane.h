@@ -44,7 +44,9 @@ struct vqp_lane {
 	struct ib_cqe tx_cqe[2];	/* in turns, for one life of the QP and the next */
 	u32 life;			/* written under tx_lock */
 	bool failed;			/* nothing can be sent until `revive` has run */
-	struct work_struct revive;
+	struct delayed_work revive;
+	u32 failures;			/* in a row */
+	unsigned long failed_at;	/* jiffies */
 
 	struct vqp_lane_buf *rx;
 	void *grh;			/* VQP_LANE_RX_SLOTS GRHs */

@@ -22,18 +22,18 @@ static int __init vqp_module_init(void)
 	ret = vqp_init();
 	if (ret)
 		return ret;
-	ret = vqp_ns_init();
+	ret = vqp_responder_init(min3(max(lanes, 1U), num_online_cpus(), (u32)VQP_WIRE_LANES_MAX));
 	if (ret)
 		goto err_vqp;
+	ret = vqp_ns_init();
+	if (ret)
+		goto err_responder;
 	ret = vqp_peer_init();
 	if (ret)
 		goto err_ns;
-	ret = vqp_responder_init(min3(max(lanes, 1U), num_online_cpus(), (u32)VQP_WIRE_LANES_MAX));
-	if (ret)
-		goto err_peer;
 	ret = vqp_parent_init();
 	if (ret)
-		goto err_responder;
+		goto err_peer;
 	ret = vqp_netlink_init();
 	if (ret)
 		goto err_parent;
@@ -48,12 +48,12 @@ err_netlink:
 	vqp_meta_exit();
 err_parent:
 	vqp_parent_exit();
-err_responder:
-	vqp_responder_exit();
 err_peer:
 	vqp_peer_exit();
 err_ns:
 	vqp_ns_exit();
+err_responder:
+	vqp_responder_exit();
 err_vqp:
 	vqp_exit();
 	return ret;
@@ -66,9 +66,10 @@ static void __exit vqp_module_exit(void)
 	vqp_netlink_exit();
 	vqp_meta_exit();
 	vqp_parent_exit();
-	vqp_responder_exit();
 	vqp_peer_exit();
 	vqp_ns_exit();
+	/* Until then namespaces let go of their contexts. */
+	vqp_responder_exit();
 	vqp_exit();
 }
 

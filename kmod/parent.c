@@ -26,9 +26,8 @@ MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4
 #define PARENT_RTO_MAX_US	(500U * 1000)
 #define PARENT_GIVEUP_MAX_MS	(25U * 1000)
 #define PARENT_CLOSE_US		(200U * 1000)
-
-/* With the last timeout, and what it sent under way: no context is forgotten as long as that. */
-static_assert(PARENT_GIVEUP_MAX_MS * 1000 + 4 * PARENT_RTO_MAX_US < VQP_RESPONDER_IDLE_US);
+/* A little less: what was sent before is still under way. */
+#define PARENT_FORGET_US	(VQP_RESPONDER_IDLE_US - 5U * 1000 * 1000)
 
 /* One per RDMA device: its events, and the attempt to use it. */
 struct parent_client {
@@ -168,6 +167,7 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 		.rto_min_us = PARENT_RTO_MIN_US,
 		.rto_max_us = PARENT_RTO_MAX_US,
 		.giveup_us = min(giveup_ms, PARENT_GIVEUP_MAX_MS) * 1000,
+		.forget_us = PARENT_FORGET_US,
 		.close_us = PARENT_CLOSE_US,
 	};
 	/* A Q_Key with its top bit set would be replaced by the sender's own (IBTA 10.2.5). */

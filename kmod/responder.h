@@ -19,8 +19,8 @@ struct vqp_ns;
 struct vqp_peer;
 
 /*
- * What is silent for so long has vanished. Longer than any initiator goes on trying: a context
- * that expired in the midst of that would be made anew, and receive the same again.
+ * What is silent for so long has vanished. Longer than any initiator tries (vqp_tx_cfg.forget_us):
+ * a context that expired in the midst of that would be made anew, and receive the same again.
  */
 #define VQP_RESPONDER_IDLE_US	(30U * 1000 * 1000)
 

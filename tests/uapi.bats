@@ -68,6 +68,7 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 @test "ioctl: a longer argument with a zero tail is fine" { bad size-long OK; }
 @test "ioctl: a longer argument with content in its tail is E2BIG" { bad size-long-with-content E2BIG; }
 @test "ioctl: an unmapped argument is EFAULT" { bad argument-unmapped EFAULT; }
+@test "ioctl: an argument that cannot be written is EFAULT, and nothing is done" { bad bind-readonly EFAULT; }
 @test "ioctl: reserved fields must be zero" {
 	bad query-reserved EINVAL \
 		dereg-reserved EINVAL \

@@ -204,7 +204,8 @@ memory_both() {
 @test "a node that was started anew is found again, whatever was remembered of it" {
 	on 2 'serve vqp-c echo-server 700'
 	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --count=10'
-	on 2 'remove_boxes; bash /vqp/tests/services unload; bash /vqp/tests/services start
+	# its namespaces go with the module
+	on 2 'stop_all; bash /vqp/tests/services unload; bash /vqp/tests/services start; remove_boxes
 		box vqp-c 9 10.90.0.3; serve vqp-c echo-server 700'
 	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --count=10'
 }

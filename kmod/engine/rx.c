@@ -130,6 +130,21 @@ static void vqp_rx_free(struct vqp_rxtab *tab, struct vqp_rx *rx)
 	rx->state = VQP_RX_FREE;
 }
 
+/*
+ * The namespace is gone. The context stays as a closed one, which knows how far
+ * the flow got, unless that is in the middle of a message.
+ */
+static void vqp_rx_orphan(struct vqp_rxtab *tab, struct vqp_rx *rx)
+{
+	if (!vqp_rx_live(rx) || rx->state == VQP_RX_FAILED || rx->msg_op) {
+		vqp_rx_free(tab, rx);
+		return;
+	}
+	vqp_rx_detach(tab, rx);
+	rx->state = VQP_RX_CLOSED;
+	list_move_tail(&rx->lru, &tab->spare);
+}
+
 /* An open context that its initiator has left without a word. */
 static struct vqp_rx *vqp_rx_abandoned(struct vqp_rxtab *tab, u64 now_us)
 {
@@ -471,7 +486,7 @@ void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 	}
 	rx = vqp_rx_find(tab, node_gid, pkt->src_epoch, pkt->flow);
 	if (rx && vqp_rx_live(rx) && !tab->ops->alive(rx)) {
-		vqp_rx_free(tab, rx);
+		vqp_rx_orphan(tab, rx);
 		if (!closing)
 			vqp_rx_nak(&call, NULL, pkt->psn, VQP_NAK_NO_NS);
 		return;
@@ -509,8 +524,10 @@ void vqp_rxtab_purge(struct vqp_rxtab *tab, void *ns)
 	for (i = 0; i < tab->nslots; i++) {
 		struct vqp_rx *rx = &tab->slots[i];
 
-		if (rx->state != VQP_RX_FREE && (!ns || rx->ns == ns))
+		if (!ns && rx->state != VQP_RX_FREE)
 			vqp_rx_free(tab, rx);
+		else if (vqp_rx_live(rx) && rx->ns == ns)
+			vqp_rx_orphan(tab, rx);
 	}
 }
 

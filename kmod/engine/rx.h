@@ -128,7 +128,7 @@ void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
  */
 void vqp_rxtab_expire(struct vqp_rxtab *tab, u64 now_us);
 
-/* Let go of each context whose ns is `ns`, or of all (NULL); calls recv_end(false), close(). */
+/* `ns` ends: close each context whose ns it is; NULL: free all. Calls recv_end(false), close(). */
 void vqp_rxtab_purge(struct vqp_rxtab *tab, void *ns);
 
 /*

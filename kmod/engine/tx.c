@@ -388,8 +388,10 @@ static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
 			vqp_tx_fail(tx, psn, VQP_WC_LOC_PROT_ERR);
 		return err;
 	}
-	if (idle)
+	if (idle) {
 		tx->progress_us = now_us;
+		tx->heard_us = now_us;
+	}
 	if (psn == tx->psn_acked)
 		tx->wait_us = now_us;
 	if (!fresh) {
@@ -437,24 +439,7 @@ static void vqp_tx_note_blocked(struct vqp_tx *tx, int err, u64 now_us)
 	tx->blocked = blocked;
 }
 
-void vqp_tx_run(struct vqp_tx *tx, u64 now_us)
-{
-	int err = 0;
-
-	if (tx->dead || tx->stopped)
-		return;
-	if (tx->pause_us && tx->pause_us <= now_us) {
-		tx->pause_us = 0;
-		tx->wait_us = now_us;
-	}
-	if (!tx->pause_us)
-		err = vqp_tx_send_again(tx, now_us);
-	while (!err && !tx->pause_us && vqp_tx_sendable(tx))
-		err = vqp_tx_send_next(tx, now_us);
-	vqp_tx_note_blocked(tx, err, now_us);
-	vqp_tx_reap(tx);
-	vqp_tx_arm(tx);
-}
+/* ---- Targets that forget ---------------------------------------------- */
 
 /* Send again from psn_acked to a target that may know nothing of the flow. */
 static void vqp_tx_restart(struct vqp_tx *tx)
@@ -473,16 +458,11 @@ static void vqp_tx_restart(struct vqp_tx *tx)
 }
 
 /*
- * The target answers `pkt` without a memory of the flow. Might it have carried
- * out, before it lost that, what would be seen if it did so again? A SEND is
- * seen with its last packet, a WRITE with each.
+ * If all before `end` was carried out, is there unacknowledged what would be seen
+ * if it were carried out again? A SEND is seen with its last packet, a WRITE with each.
  */
-static bool vqp_tx_may_repeat(const struct vqp_tx *tx, const struct vqp_pkt *pkt)
+static bool vqp_tx_may_repeat(const struct vqp_tx *tx, u32 end)
 {
-	/* Packets are taken in order: nothing was, if the first was refused when it first came. */
-	const bool none = pkt->psn == tx->psn_acked &&
-			  !vqp_psn_before(tx->psn_acked, tx->psn_resent);
-	const u32 end = none ? tx->psn_acked : tx->psn_next;
 	const struct vqp_msg *msg;
 
 	list_for_each_entry(msg, &tx->msgs, link) {
@@ -495,6 +475,50 @@ static bool vqp_tx_may_repeat(const struct vqp_tx *tx, const struct vqp_pkt *pkt
 			return true;
 	}
 	return false;
+}
+
+/*
+ * The target was not heard for so long that it may have forgotten the flow, and
+ * carry out once more what it gets again. True: the flow has failed.
+ */
+static bool vqp_tx_overdue(struct vqp_tx *tx, u64 now_us)
+{
+	if (!tx->cfg->forget_us || tx->psn_acked == tx->psn_next ||
+	    now_us - tx->heard_us < tx->cfg->forget_us || !vqp_tx_may_repeat(tx, tx->psn_next))
+		return false;
+	vqp_tx_abort(tx, VQP_WC_RETRY_EXC_ERR);
+	return true;
+}
+
+/* It answers that it has: packets are taken in order, so none was if the first came but once. */
+static void vqp_tx_take_forgotten(struct vqp_tx *tx, const struct vqp_pkt *pkt)
+{
+	const bool none = pkt->psn == tx->psn_acked &&
+			  !vqp_psn_before(tx->psn_acked, tx->psn_resent);
+
+	if (vqp_tx_may_repeat(tx, none ? tx->psn_acked : tx->psn_next))
+		vqp_tx_abort(tx, VQP_WC_RETRY_EXC_ERR);
+	else
+		vqp_tx_restart(tx);
+}
+
+void vqp_tx_run(struct vqp_tx *tx, u64 now_us)
+{
+	int err = 0;
+
+	if (tx->dead || tx->stopped || vqp_tx_overdue(tx, now_us))
+		return;
+	if (tx->pause_us && tx->pause_us <= now_us) {
+		tx->pause_us = 0;
+		tx->wait_us = now_us;
+	}
+	if (!tx->pause_us)
+		err = vqp_tx_send_again(tx, now_us);
+	while (!err && !tx->pause_us && vqp_tx_sendable(tx))
+		err = vqp_tx_send_next(tx, now_us);
+	vqp_tx_note_blocked(tx, err, now_us);
+	vqp_tx_reap(tx);
+	vqp_tx_arm(tx);
 }
 
 /* ---- Answers ---------------------------------------------------------- */
@@ -636,13 +660,15 @@ static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u6
 
 static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
+	/* about the target, or its context, before this */
+	const bool late = (s16)(pkt->turn - tx->back_turn) < 0;
+
 	if (tx->stopped)
 		return;
 	switch (pkt->nak) {
 	case VQP_NAK_NO_NS:
 	case VQP_NAK_EPOCH:
-		/* A late one is about the target before this. */
-		if ((s16)(pkt->turn - tx->back_turn) < 0)
+		if (late)
 			break;
 		tx->stopped = true;
 		tx->touched = false;
@@ -650,15 +676,14 @@ static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 		break;
 	case VQP_NAK_NO_FLOW:
 		/* More of them answer packets sent before the first arrived. */
-		if (!tx->opened)
-			break;
-		if (vqp_tx_may_repeat(tx, pkt))
-			vqp_tx_abort(tx, VQP_WC_RETRY_EXC_ERR);
-		else
-			vqp_tx_restart(tx);
+		if (tx->opened && !late)
+			vqp_tx_take_forgotten(tx, pkt);
 		break;
 	case VQP_NAK_CLOSED:
-		if (tx->opened && pkt->ack_psn == tx->psn_acked)
+		if (!tx->opened || late)
+			break;
+		vqp_tx_take_ack(tx, pkt->ack_psn, now_us);
+		if (pkt->ack_psn == tx->psn_acked)
 			vqp_tx_restart(tx);
 		break;
 	case VQP_NAK_BUSY:
@@ -674,8 +699,10 @@ static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 
 void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
-	if (pkt->flow != tx->flow || tx->dead || !vqp_tx_outstanding(tx))
+	if (pkt->flow != tx->flow || tx->dead || !vqp_tx_outstanding(tx) ||
+	    vqp_tx_overdue(tx, now_us))
 		return;
+	tx->heard_us = now_us;
 	vqp_tx_sample_rtt(tx, pkt, now_us);
 	switch (pkt->op) {
 	case VQP_OP_ACK:

@@ -90,6 +90,8 @@ struct vqp_tx_cfg {
 	/* retransmission timeout, doubling; the first is rto_min_us */
 	u32 rto_min_us, rto_max_us;
 	u32 giveup_us;			/* without any progress */
+	/* the target may forget what it heard longer ago; 0: it never does */
+	u32 forget_us;
 	/* idle for so long: let the target's context go; 0: never */
 	u32 close_us;
 };
@@ -123,6 +125,7 @@ struct vqp_tx {
 	u16 turn;
 	u16 back_turn;			/* the first turn since going back */
 	u64 progress_us;		/* last time anything advanced, or became outstanding */
+	u64 heard_us;			/* last answer, or since something is outstanding */
 	u64 wait_us;			/* the retransmission timeout of psn_acked runs from here */
 	u64 pause_us;			/* RNR, BUSY: send nothing before; or 0 */
 	u64 deadline_us;		/* armed, or 0 */

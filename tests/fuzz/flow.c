@@ -355,7 +355,10 @@ static void make_room(void)
 	}
 }
 
-/* The target forgets all, as if it had been idle for long or had ended; nothing of before is under way. */
+/*
+ * The target forgets all, as if it had been idle for long or had ended, or its namespace goes; nothing of
+ * before is under way.
+ */
 static void lose(void)
 {
 	env.npackets = 0;
@@ -363,7 +366,7 @@ static void lose(void)
 		env.flows[i].forgotten = true;
 		env.flows[i].again |= !env.flows[i].tx.opened;
 	}
-	vqp_rxtab_purge(&env.tab, NULL);
+	vqp_rxtab_purge(&env.tab, env.away ? &env : NULL);
 }
 
 static void retarget(struct flow *flow)

@@ -1193,6 +1193,28 @@ static void purging_lets_go_of_a_namespace(void **state)
 	expect_nak(VQP_NAK_NO_FLOW);
 }
 
+static void a_flow_whose_namespace_goes_knows_how_far_it_got(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(1), 0, 10);
+	vqp_rxtab_purge(&env.tab, &ns);
+	assert_int_equal(env.closes, 1);
+	env.open_err = -ENOENT;
+	send(PSN(1), 0, 10);
+	expect_silence();
+	send(PSN(2), 0, 10);
+	expect_nak_at(VQP_NAK_CLOSED, PSN(2));
+	input((struct vqp_pkt) {
+		.op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN, .psn = PSN(2), .open_psn = PSN(2),
+	});
+	expect_nak(VQP_NAK_NO_NS);
+	assert_int_equal(env.ended, 1);
+	/* All is let go of at the end. */
+	vqp_rxtab_purge(&env.tab, NULL);
+	assert_int_equal(env.closes, 1);
+}
+
 static void a_forgotten_flow_is_taken_up_where_it_says(void **state)
 {
 	(void)state;
@@ -1359,6 +1381,7 @@ int main(void)
 		TEST(only_messages_in_progress_have_a_receive),
 		TEST(what_vanished_initiators_hold_is_given_back),
 		TEST(purging_lets_go_of_a_namespace),
+		TEST(a_flow_whose_namespace_goes_knows_how_far_it_got),
 		TEST(a_forgotten_flow_is_taken_up_where_it_says),
 		TEST(any_number_of_flows_uses_the_same_contexts),
 		TEST(any_packet_is_safe),

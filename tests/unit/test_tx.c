@@ -1043,6 +1043,80 @@ static void a_flow_that_was_closed_opens_again(void **state)
 	expect_done(1, &msg, VQP_WC_SUCCESS);
 }
 
+static void a_closed_flows_target_has_acknowledged(void **state)
+{
+	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1) };
+
+	(void)state;
+	open_flow();
+	post(&msgs[0]);
+	post(&msgs[1]);
+	env.seen = env.nsent;
+	nak(VQP_NAK_CLOSED, PSN(2));
+	expect_done(1, &msgs[0], VQP_WC_SUCCESS);
+	assert_int_equal(env.sent[env.seen].pkt.open_psn, PSN(2));
+	expect_psn(PSN(2));
+	ack(PSN(3));
+	expect_done(2, &msgs[1], VQP_WC_SUCCESS);
+}
+
+static void a_late_report_of_a_forgotten_flow_is_ignored(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+	struct vqp_pkt late = { .op = VQP_OP_NAK, .nak = VQP_NAK_NO_FLOW, .flow = FLOW, .psn = PSN(1), .ack_psn = PSN(1) };
+
+	(void)state;
+	open_flow();
+	post(&msg);
+	late.turn = env.tx.turn;
+	timeout();
+	env.seen = env.nsent;
+	vqp_tx_input(&env.tx, &late, env.now);
+	expect_silence();
+	ack(PSN(2));
+	expect_done(1, &msg, VQP_WC_SUCCESS);
+}
+
+/* Whoever calls first after the flow stood still. */
+static void what_may_be_forgotten_is_not_sent_again(void **state)
+{
+	for (u32 i = 0; i < 3; i++) {
+		struct vqp_msg msg = message(VQP_OP_SEND, 1), later = message(VQP_OP_SEND, 1);
+
+		setup(state);
+		env.cfg.forget_us = GIVEUP / 2;
+		post(&msg);
+		env.now += GIVEUP / 2 - 1;
+		vqp_tx_run(&env.tx, env.now);
+		assert_int_equal(env.ndone, 0);
+		env.seen = env.nsent;
+		env.now++;
+		if (i == 0)
+			post(&later);
+		else if (i == 1)
+			vqp_tx_retarget(&env.tx, env.now);
+		else
+			nak(VQP_NAK_SEQ, PSN(0));
+		expect_silence();
+		expect_done(0, &msg, VQP_WC_RETRY_EXC_ERR);
+	}
+}
+
+static void a_late_read_is_asked_for_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_READ, PAYLOAD);
+
+	(void)state;
+	env.cfg.forget_us = GIVEUP / 2;
+	post(&msg);
+	env.seen = env.nsent;
+	env.now += GIVEUP / 2;
+	vqp_tx_retarget(&env.tx, env.now);
+	expect_psn(PSN(0));
+	respond(PSN(0), 0, PAYLOAD);
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
 static void a_stale_target_stops_the_flow(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 3 * PAYLOAD), later = message(VQP_OP_SEND, 1);
@@ -1845,6 +1919,10 @@ int main(void)
 		TEST(a_part_of_a_send_is_sent_again),
 		TEST(a_read_is_asked_for_again),
 		TEST(a_flow_that_was_closed_opens_again),
+		TEST(a_closed_flows_target_has_acknowledged),
+		TEST(a_late_report_of_a_forgotten_flow_is_ignored),
+		TEST(what_may_be_forgotten_is_not_sent_again),
+		TEST(a_late_read_is_asked_for_again),
 		TEST(a_stale_target_stops_the_flow),
 		TEST(a_new_target_gets_all_that_is_unacknowledged),
 		TEST(giving_up_on_a_stale_target),

@@ -377,6 +377,23 @@ static int bind_twice(struct bad *b)
 	return bind_to(b, b->conn.qp->qp_num, 0);
 }
 
+/* The port is free afterwards. */
+static int bind_readonly(struct bad *b)
+{
+	struct vqp_bind *arg = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err;
+
+	if (arg == MAP_FAILED)
+		vqpt_die(errno, "mmap");
+	*arg = (struct vqp_bind) { .qp_num = b->conn.qp->qp_num, .port = 777 };
+	if (mprotect(arg, 4096, PROT_READ))
+		vqpt_die(errno, "mprotect");
+	err = bad_ioctl(b->fd, VQP_IOC_BIND, arg);
+	if (bind_to(b, b->conn.qp->qp_num, 777))
+		vqpt_die(errno, "BIND afterwards");
+	return err;
+}
+
 static int bind_taken(struct bad *b)
 {
 	struct vqpt_conn other = bad_stranger(b);
@@ -526,6 +543,7 @@ const struct bad_case bad_calls[] = {
 	{ "query-unknown", BAD_CONTEXT, query_unknown },
 	{ "bind-unknown", BAD_CONTEXT, bind_unknown },
 	{ "bind-twice", BAD_CONTEXT, bind_twice },
+	{ "bind-readonly", BAD_CONTEXT, bind_readonly },
 	{ "bind-taken", BAD_CONTEXT, bind_taken },
 	{ "bind-port-huge", BAD_CONTEXT, bind_port_huge },
 	{ "bind-connected", BAD_CONTEXT, bind_connected },
