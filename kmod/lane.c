@@ -135,11 +135,11 @@ static void lane_fail(struct vqp_lane *lane, enum ib_wc_status status)
 	pr_warn_ratelimited("vqp: a lane of %s failed: %s\n",
 			    dev_name(&lane->parent->dev->dev), ib_wc_status_msg(status));
 	vqp_count_event(VQP_EV_LANE_FAILURES);
-	/* What fails again and again must leave the others on the lane some time to work. */
+	/* Short: meanwhile no answers go out either, and whoever waits for them gives up. */
 	lane->failures = time_before(jiffies, lane->failed_at + HZ) ? lane->failures + 1 : 0;
 	lane->failed_at = jiffies;
 	queue_delayed_work(system_unbound_wq, &lane->revive,
-			   msecs_to_jiffies(LANE_REVIVE_MS << min(lane->failures, 7U)));
+			   msecs_to_jiffies(LANE_REVIVE_MS << min(lane->failures, 3U)));
 }
 
 static void lane_send_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -428,7 +428,7 @@ void vqp_lane_destroy(struct vqp_lane *lane)
 {
 	struct vqp *vqp, *next;
 
-	/* The parent is broken, or on its way out: nobody queues it any more. */
+	/* The parent is on its way out, or nothing was ever sent: nobody queues it any more. */
 	cancel_delayed_work_sync(&lane->revive);
 	if (lane->qp)
 		ib_destroy_qp(lane->qp);
