@@ -7,8 +7,6 @@
 #include "cursor.h"
 #include "dc.h"
 #include "lane.h"
-#include "meta.h"
-#include "mr.h"
 #include "ns.h"
 #include "parent.h"
 #include "peer.h"

@@ -51,7 +51,6 @@ struct vqp_lane {
 	struct vqp_lane_buf *rx;
 	void *grh;			/* VQP_LANE_RX_SLOTS GRHs */
 	u64 grh_dma;
-
 };
 
 /* Where a packet goes. */

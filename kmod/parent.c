@@ -24,10 +24,10 @@ MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4
 #define PARENT_WINDOW_PACKETS	64
 #define PARENT_RTO_MIN_US	(20U * 1000)
 #define PARENT_RTO_MAX_US	(500U * 1000)
-#define PARENT_GIVEUP_MAX_MS	(25U * 1000)
 #define PARENT_CLOSE_US		(200U * 1000)
 /* A little less: what was sent before is still under way. */
 #define PARENT_FORGET_US	(VQP_RESPONDER_IDLE_US - 5U * 1000 * 1000)
+#define PARENT_GIVEUP_MAX_MS	(PARENT_FORGET_US / 1000)
 
 /* One per RDMA device: its events, and the attempt to use it. */
 struct parent_client {
@@ -123,8 +123,6 @@ static void parent_free(struct vqp_parent *parent)
 {
 	u32 i;
 
-	/* What its lanes say from here on is no news. */
-	WRITE_ONCE(parent->broken, true);
 	for (i = 0; i < parent->nlanes; i++)
 		vqp_lane_destroy(parent->lanes[i]);
 	vqp_peer_flush();

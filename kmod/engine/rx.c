@@ -121,6 +121,14 @@ static void vqp_rx_detach(struct vqp_rxtab *tab, struct vqp_rx *rx)
 	rx->ns = NULL;
 }
 
+/* It stays, and knows how far the flow got. */
+static void vqp_rx_shut(struct vqp_rxtab *tab, struct vqp_rx *rx)
+{
+	vqp_rx_detach(tab, rx);
+	rx->state = VQP_RX_CLOSED;
+	list_move_tail(&rx->lru, &tab->spare);
+}
+
 static void vqp_rx_free(struct vqp_rxtab *tab, struct vqp_rx *rx)
 {
 	if (vqp_rx_live(rx))
@@ -130,19 +138,13 @@ static void vqp_rx_free(struct vqp_rxtab *tab, struct vqp_rx *rx)
 	rx->state = VQP_RX_FREE;
 }
 
-/*
- * The namespace is gone. The context stays as a closed one, which knows how far
- * the flow got, unless that is in the middle of a message.
- */
+/* The namespace is gone. In the middle of a message its flow cannot be taken up again. */
 static void vqp_rx_orphan(struct vqp_rxtab *tab, struct vqp_rx *rx)
 {
-	if (!vqp_rx_live(rx) || rx->state == VQP_RX_FAILED || rx->msg_op) {
+	if (rx->state == VQP_RX_FAILED || rx->msg_op)
 		vqp_rx_free(tab, rx);
-		return;
-	}
-	vqp_rx_detach(tab, rx);
-	rx->state = VQP_RX_CLOSED;
-	list_move_tail(&rx->lru, &tab->spare);
+	else
+		vqp_rx_shut(tab, rx);
 }
 
 /* An open context that its initiator has left without a word. */
@@ -406,11 +408,8 @@ static void vqp_rx_input(const struct vqp_rx_call *call, struct vqp_rx *rx)
 /* A CLOSE that the flow's next packets overtook is about a pause that is over. */
 static void vqp_rx_close(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
-	if (vqp_psn_before(pkt->psn, rx->psn))
-		return;
-	vqp_rx_detach(tab, rx);
-	rx->state = VQP_RX_CLOSED;
-	list_move_tail(&rx->lru, &tab->spare);
+	if (!vqp_psn_before(pkt->psn, rx->psn))
+		vqp_rx_shut(tab, rx);
 }
 
 /*

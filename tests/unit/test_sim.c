@@ -121,19 +121,27 @@ static void more_flows_than_contexts(void **state)
 	assert_true(stats.busy > 0);
 }
 
-/* Contexts are taken from flows that rest, which open again where they were. */
-static void contexts_taken_from_idle_flows(void **state)
+/* Flows that rest for so long that the few contexts go from one to the other. */
+static struct sim_cfg resting(void)
 {
 	struct sim_cfg cfg = quiet;
-	struct sim_stats stats;
 
-	(void)state;
 	cfg.flows = 8;
 	cfg.contexts = 3;
-	cfg.msgs = 40;
 	cfg.max_bytes = 20000;
 	cfg.pause_us = 20000000;
 	cfg.idle_us = 4000000;
+	return cfg;
+}
+
+/* Contexts are taken from flows that rest, which open again where they were. */
+static void contexts_taken_from_idle_flows(void **state)
+{
+	struct sim_cfg cfg = resting();
+	struct sim_stats stats;
+
+	(void)state;
+	cfg.msgs = 40;
 	stats = run(&cfg);
 	assert_true(stats.reused > 10 && stats.no_flow > 10);
 }
@@ -141,20 +149,15 @@ static void contexts_taken_from_idle_flows(void **state)
 /* The same where packets are lost, as initiators do it: they say that they rest, which may be lost, too. */
 static void contexts_taken_from_flows_whose_close_was_lost(void **state)
 {
-	struct sim_cfg cfg = quiet;
+	struct sim_cfg cfg = resting();
 	struct sim_stats stats;
 
 	(void)state;
-	cfg.flows = 8;
-	cfg.contexts = 3;
 	cfg.msgs = 400;
-	cfg.max_bytes = 20000;
 	cfg.loss = 200;
 	cfg.duplicates = 30;
 	cfg.jitter_us = 100;
-	cfg.pause_us = 20000000;
 	cfg.close_us = 200000;
-	cfg.idle_us = 4000000;
 	stats = run(&cfg);
 	assert_true(stats.reused > 3);
 }
