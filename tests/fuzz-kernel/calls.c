@@ -315,7 +315,7 @@ static int run_workers(void)
 		failed = status || atomic_load(&shared->tally.failed);
 	report(began, true);
 	if (failed)
-		fprintf(stderr, "fuzz-calls: failed; seed %" PRIu64 "\n", options.seed);
+		fprintf(stderr, "fuzz-calls: failed; seed %" PRIu64 "; %s\n", options.seed, shared->tally.why);
 	return failed ? 1 : 0;
 }
 

@@ -102,7 +102,7 @@ void call_reg_mr(struct runner *run)
 	/* Root's pinning knows no limit but memory. */
 	if (world->privileged && reg.length > 1 << 30)
 		reg.length >>= 34;
-	world->tainted |= map->c;
+	world->tainted |= world->ring_mapped;
 	if (issue(run, object_fd(context), VQP_IOC_REG_MR, &reg))
 		return;
 	old = &world->mrs.objects[rnd_below(&run->rnd, world->mrs.size)];

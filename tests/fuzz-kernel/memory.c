@@ -27,9 +27,8 @@ static void map_at_slot(struct runner *run, size_t bytes, int prot, int flags, i
 	note(run, memory != MAP_FAILED);
 	if (memory == MAP_FAILED)
 		return;
-	world->maps.objects[slot] = (struct object) {
-		.live = true, .a = (uintptr_t)memory, .b = bytes, .c = ring,
-	};
+	world->maps.objects[slot] = (struct object) { .live = true, .a = (uintptr_t)memory, .b = bytes };
+	world->ring_mapped |= ring;
 }
 
 void call_map_memory(struct runner *run)
@@ -120,9 +119,7 @@ void call_remap(struct runner *run)
 			MREMAP_MAYMOVE | MREMAP_FIXED | (rnd_percent(&run->rnd, 10) ? MREMAP_DONTUNMAP : 0), to);
 	note(run, memory != MAP_FAILED);
 	if (memory != MAP_FAILED)
-		world->maps.objects[slot] = (struct object) {
-			.live = true, .a = (uintptr_t)to, .b = wanted, .c = map->c,
-		};
+		world->maps.objects[slot] = (struct object) { .live = true, .a = (uintptr_t)to, .b = wanted };
 	/* A program must not find others' mappings where it had its own. */
 	(void)mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 	     (memory != MAP_FAILED && (to + wanted <= at || at + bytes <= to) ? MAP_FIXED : MAP_FIXED_NOREPLACE),
@@ -236,7 +233,6 @@ void call_scribble(struct runner *run)
 	uint32_t word = (uint32_t)rnd_edge(&run->rnd);
 	uint64_t at = rnd_percent(&run->rnd, 70) ? 0 : 4 * rnd_below(&run->rnd, (uint32_t)(map->b / 4) + 1);
 
-	/* A ring may have been moved to where other memory is thought to be. */
-	run->world->tainted = true;
+	run->world->tainted |= run->world->ring_mapped;
 	note(run, memory_write((void *)(uintptr_t)(map->a + at), &word, sizeof(word)));
 }

@@ -28,6 +28,11 @@ int netlink_open(void)
 	return fd;
 }
 
+void netlink_forked(void)
+{
+	atomic_store(&sequence, (unsigned int)getpid() << 16);
+}
+
 static struct nlmsghdr *begin(void *buf, uint16_t family, uint8_t cmd, uint16_t flags)
 {
 	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);

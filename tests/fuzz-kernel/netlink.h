@@ -8,6 +8,9 @@
 /* A socket of the current network namespace. */
 int netlink_open(void);
 
+/* In a child, which shares the socket with its parent: neither takes the other's answers for its own. */
+void netlink_forked(void);
+
 /* The number of the family. */
 uint16_t netlink_family(int socket);
 

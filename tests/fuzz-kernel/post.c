@@ -94,8 +94,10 @@ static bool add_send(struct runner *run)
 		aim(run, wr);
 	if (wr->opcode == VQP_WR_SEND_WITH_IMM || wr->opcode == VQP_WR_RDMA_WRITE_WITH_IMM)
 		wr->imm_data = rnd_u32(r);
-	if (rnd_percent(r, 2))
+	if (rnd_percent(r, 2)) {
 		((uint32_t *)wr)[rnd_below(r, sizeof(*wr) / 4)] = (uint32_t)rnd_edge(r);
+		run->world->tainted = true;
+	}
 	if (rnd_percent(r, 25)) {
 		wr->send_flags |= VQP_SEND_INLINE;
 		wr->inline_bytes = rnd_percent(r, 95) ? rnd_below(r, 256) : rnd_below(r, VQP_MAX_INLINE_BYTES + 9);
@@ -119,6 +121,18 @@ static bool add_recv(struct runner *run)
 	return add_sges(run, wr->num_sge);
 }
 
+/* The kernel may then read other bytes of the list than were meant, and take any for a wr_id. */
+static void mislead(struct rnd *r, struct vqp_post *arg)
+{
+	uint64_t edge = rnd_edge(r);
+
+	switch (rnd_below(r, 3)) {
+	case 0: arg->wr_count = (uint32_t)edge; break;
+	case 1: arg->wrs_bytes = (uint32_t)edge; break;
+	default: arg->wrs = edge;
+	}
+}
+
 static void post(struct runner *run, struct object *vqp, unsigned long cmd, bool (*add)(struct runner *run))
 {
 	struct rnd *r = &run->rnd;
@@ -132,12 +146,11 @@ static void post(struct runner *run, struct object *vqp, unsigned long cmd, bool
 	while (arg.wr_count < n && add(run))
 		arg.wr_count++;
 	arg.wrs_bytes = list.used;
-	if (rnd_percent(r, 2))
-		arg.wr_count = (uint32_t)rnd_edge(r);
-	if (rnd_percent(r, 2))
-		arg.wrs_bytes = (uint32_t)rnd_edge(r);
-	if (rnd_percent(r, 2))
-		arg.wrs = rnd_edge(r);
+	if (rnd_percent(r, 6)) {
+		mislead(r, &arg);
+		run->world->tainted = true;
+	}
+	run->world->tainted |= run->call->spoil == SPOIL_FIELD;
 	n = arg.wr_count;
 	ret = issue(run, object_fd(context), cmd, &arg);
 	if (run->call->spoil)

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
-#include "world.h"
+#include "netlink.h"
 
 void call_pause(struct runner *run)
 {
@@ -30,6 +30,7 @@ void call_fork(struct runner *run)
 	pid = fork();
 	if (!pid) {
 		world->forked = true;
+		netlink_forked();
 		run->only = 2 + rnd_below(&run->rnd, 8);
 		return;
 	}

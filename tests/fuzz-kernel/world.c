@@ -91,15 +91,19 @@ void note(struct runner *run, bool good)
 
 void fail(struct runner *run, const char *format, ...)
 {
+	struct tally *tally = run->world->tally;
+	char why[sizeof(tally->why)];
+	int told;
 	va_list ap;
 
 	va_start(ap, format);
-	fprintf(stderr, "fuzz-calls: call %u (%s, spoil %u, seed %u): ", run->at,
-		kind_names[run->call->kind], run->call->spoil, run->call->seed);
-	vfprintf(stderr, format, ap);
-	fprintf(stderr, "\n");
+	told = snprintf(why, sizeof(why), "call %u (%s, spoil %u, seed %u): ", run->at,
+			kind_names[run->call->kind], run->call->spoil, run->call->seed);
+	vsnprintf(why + told, sizeof(why) - (size_t)told, format, ap);
 	va_end(ap);
-	atomic_store(&run->world->tally->failed, true);
+	fprintf(stderr, "fuzz-calls: %s\n", why);
+	if (!atomic_exchange(&tally->failed, true))
+		memcpy(tally->why, why, sizeof(why));
 	_exit(1);
 }
 
@@ -155,6 +159,7 @@ static void shelve(struct world *world)
 		memset(shelves[i], 0, sizeof(*shelves[i]));
 		shelves[i]->size = sizes[i];
 	}
+	world->ring_mapped = false;
 	world->tainted = false;
 }
 

@@ -44,6 +44,7 @@ struct tally {
 	atomic_ulong calls, programs;
 	atomic_ulong results[KIND_MAX][ERRNOS];	/* 0: good */
 	atomic_bool failed;
+	char why[256];				/* of the first failure */
 };
 
 struct world {
@@ -63,7 +64,8 @@ struct world {
 	const struct program *program;
 	uint8_t *window;
 	bool forked;			/* in a child of the program */
-	bool tainted;			/* rings may hold what the program wrote there */
+	bool ring_mapped;		/* somewhere in the window, from which it may have moved on */
+	bool tainted;			/* rings may hold what nobody posted, or what the program wrote there */
 	struct shelf contexts;		/* a: descriptor */
 	struct shelf cqs;		/* a: descriptor, b: entries, c: bytes of the ring */
 	struct shelf vqps;		/* a: number, b: enum vqp_qp_state, as far as the program knows */
