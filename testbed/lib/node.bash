@@ -72,7 +72,8 @@ node_start()
 	mapfile -t link < <(node_data_link "$node" "$nodes")
 	append="console=ttyS0 loglevel=5 mitigations=off panic=-1 oops=panic softlockup_panic=1"
 	append+=" sysctl.kernel.hung_task_panic=1 sysctl.kernel.panic_on_rcu_stall=1 unknown_nmi_panic"
-	append+=" vqp.node=$node"
+	# Emulated time stamp counters agree; any other clock is a device, slow to read.
+	append+=" tsc=reliable vqp.node=$node"
 	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none -no-reboot
 		-machine q35 -smp "$cpus" -m 2G
 		-kernel vmlinux -initrd initramfs -append "$append"
