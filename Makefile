@@ -25,7 +25,7 @@ help: ## list what can be made
 demo: deps build ## two nodes, a function on each, vqp against verbs: the first thing to run
 	bench/demo
 
-test: deps build ## all tests but the long ones, on the kernels 6.1 and 6.12
+test: deps build kmod-debug ## all tests but the long ones, on 6.1 and 6.12, some on the debug kernel
 	tests/run
 
 faults: deps build ## what holds under each fault of the testbed: some ten minutes a kernel

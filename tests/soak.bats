@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The short forms of tests/soak/soak.
+# On the debug kernel in every run: it comes by most of the module.
 
 bats_require_minimum_version 1.5.0
 load lib
