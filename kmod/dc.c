@@ -8,17 +8,19 @@
 #include "dc.h"
 #include "lane.h"
 #include "ns.h"
+#include "number.h"
 #include "parent.h"
 #include "peer.h"
 #include "qp.h"
 #include "responder.h"
 
 /*
- * Flow number -> VQP. Written in process context, read under RCU. Cyclic: a number rests long
- * before it comes back.
+ * Flow number -> VQP. Written in process context, read under RCU. Targets remember a flow for half
+ * a minute, and take no other for it.
  */
+#define DC_FLOW_MAX	S32_MAX
 static DEFINE_XARRAY_ALLOC1(dc_flows);
-static u32 dc_next_flow;
+static u32 dc_next_flow;	/* under its lock */
 
 static u64 dc_now_us(void)
 {
@@ -236,15 +238,9 @@ int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 		vqp_dc_unpublish(vqp);
 		vqp->flow = 0;
 	}
-	if (!vqp->flow) {
-		/* Found from here on; answers to nothing are ignored. */
-		ret = xa_alloc_cyclic(&dc_flows, &vqp->flow, vqp, xa_limit_31b,
-				      &dc_next_flow, GFP_KERNEL_ACCOUNT);
-		ret = min(ret, 0);
-		/* Without memory a number is written all the same; it is another VQP's. */
-		if (ret)
-			vqp->flow = 0;
-	}
+	/* Found from here on; answers to nothing are ignored. */
+	if (!vqp->flow)
+		ret = vqp_number_take(&dc_flows, DC_FLOW_MAX, &dc_next_flow, vqp, &vqp->flow);
 	if (!ret) {
 		spin_lock_bh(&vqp->lock);
 		ret = dc_set_target(vqp, parent, dct, &peer);

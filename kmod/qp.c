@@ -10,6 +10,7 @@
 #include "loop.h"
 #include "meta.h"
 #include "ns.h"
+#include "number.h"
 #include "recv.h"
 #include "qp.h"
 #include "responder.h"
@@ -223,11 +224,8 @@ static int vqp_publish(struct vqp *vqp)
 	struct vqp_ns *ns = vqp->ns;
 	int ret;
 
-	ret = xa_alloc_cyclic(&ns->vqps, &vqp->qp_num, vqp, XA_LIMIT(1, VQP_NUM_MAX),
-			      &ns->next_qp_num, GFP_KERNEL_ACCOUNT);
-	if (ret < 0)
-		return ret == -EBUSY ? -ENOSPC : ret;
-	return 0;
+	ret = vqp_number_take(&ns->vqps, VQP_NUM_MAX, &ns->next_qp_num, vqp, &vqp->qp_num);
+	return ret == -EBUSY ? -ENOSPC : ret;
 }
 
 static int vqp_check_create(const struct vqp_create_qp *arg)

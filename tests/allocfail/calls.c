@@ -326,7 +326,7 @@ const struct run_case calls[] = {
 	CASE("connect-far", connect_prepare, connect_call, connect_verify, .far = true, .starve = 65),
 	CASE("connect-far-cold", cold_prepare, connect_call, connect_verify, .far = true,
 	     /* the cache's memory: the next connect looks up again */
-	     .optional = "vqp_meta_route "),
+	     .optional = "vqp_meta_route cache_put "),
 	CASE("accept-near", prepare_link, accept_call, accept_verify),
 	CASE("accept-far", prepare_link, accept_call, accept_verify, .far = true),
 	{ 0 }

@@ -102,10 +102,11 @@ static void del_prepare(struct stage *s, const struct run_case *c)
 /* Given again after its answer was lost, it finds nothing any more. */
 static int del_call(struct stage *s, const struct run_case *c)
 {
+	const bool again = s->new_number++;
 	int err = del();
 
 	(void)c;
-	return err == ENOENT && s->new_number++ ? 0 : err;
+	return err == ENOENT && again ? 0 : err;
 }
 
 static void del_verify(struct stage *s, const struct run_case *c)
@@ -218,7 +219,7 @@ static void servers_end(struct stage *s)
 }
 
 /* Connecting ahead of the first lookup, which otherwise does it. */
-#define OPTIONAL_CONNECT	"vqp_alloc vqp_dc_attach vqp_dc_attach:__xas_nomem "
+#define OPTIONAL_CONNECT	"vqp_alloc vqp_number_take vqp_number_take:__xas_nomem "
 
 #define LIST(name_, cmd) \
 	{ .name = (name_), .prepare = list_prepare, .call = list_call, .verify = verify_nothing, .opcode = (cmd) }

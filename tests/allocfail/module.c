@@ -96,7 +96,8 @@ static void judge(const struct report *report, int err)
 		refused++;
 		if (err != (report->kind == REPORT_USERCOPY ? EFAULT : ENOMEM))
 			die(err, "a failure in %s", report->function);
-	} else if (report->kind != REPORT_QUIET && !report->fallback) {
+	} else if (report->kind != REPORT_QUIET && !report->fallback && report->in_module) {
+		/* What the kernel's loader can do without, before and after, is its own affair. */
 		done_without++;
 		if (!strstr(optional, name))
 			die(0, "an allocation in %s failed, and the module was loaded", report->function);

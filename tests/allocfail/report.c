@@ -62,6 +62,7 @@ static void parse_frame(struct report *report, const char *frame)
 	}
 	report->in_module |= ours;
 	report->fallback |= starts_with(frame + 1, "allocate_slab") ||
+			    starts_with(frame + 1, "memcg_alloc_slab_cgroups") ||
 			    (starts_with(frame + 1, "asm_exc_page_fault") && !report->in_module);
 	for (at = frame; *at; at++)
 		report->way = (report->way ^ (unsigned char)*at) * 0x100000001b3;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Numbers of VQPs and flows, which others remember for a while after their end. */
+#ifndef VQP_NUMBER_H
+#define VQP_NUMBER_H
+
+#include <linux/types.h>
+
+struct xarray;
+
+/*
+ * Store entry in an xarray with XA_FLAGS_ALLOC1 under the first free number from
+ * *next on, which goes round from max to 1 and is kept under the xarray's lock:
+ * a number rests until all others have been used. -ENOMEM; -EBUSY if none is
+ * free; then *number is as before. May sleep. xa_alloc_cyclic() will not do:
+ * short of memory it looks for a place below, and goes on from there.
+ */
+int __must_check vqp_number_take(struct xarray *numbers, u32 max, u32 *next, void *entry,
+				 u32 *number);
+
+#endif
