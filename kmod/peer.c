@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
+#include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -12,6 +13,11 @@
 
 #define PEER_HOP_LIMIT		64
 #define PEER_DEFERRED_MAX	256	/* packets of unknown nodes that wait */
+/*
+ * For so long: one behind a node that cannot be resolved is sent again anyway, and none may come
+ * back when its flow's context at this node is over (RESPONDER_LINGER_US).
+ */
+#define PEER_DEFERRED_MS	200
 
 static DEFINE_HASHTABLE(peer_table, 10);
 static DEFINE_MUTEX(peer_mutex);	/* writers of the table */
@@ -21,6 +27,7 @@ static atomic_t peer_deferred;
 struct peer_packet {
 	struct work_struct work;
 	struct vqp_lane *lane;
+	unsigned long since;	/* jiffies */
 	u8 gid[VQP_GID_BYTES];
 	u32 qpn;
 	u32 bytes;
@@ -125,7 +132,9 @@ static void peer_deferred_work(struct work_struct *work)
 	int token;
 
 	parent = vqp_parent_enter(&token);
-	if (parent && parent == p->lane->parent) {
+	if (time_after(jiffies, p->since + msecs_to_jiffies(PEER_DEFERRED_MS))) {
+		vqp_count_event(VQP_EV_RX_DROPPED);
+	} else if (parent && parent == p->lane->parent) {
 		peer = vqp_peer_get(parent, p->gid);
 		if (!IS_ERR(peer)) {
 			local_bh_disable();
@@ -154,6 +163,7 @@ void vqp_peer_defer(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *b
 	}
 	INIT_WORK(&p->work, peer_deferred_work);
 	p->lane = lane;
+	p->since = jiffies;
 	memcpy(p->gid, gid, VQP_GID_BYTES);
 	p->qpn = qpn;
 	p->bytes = bytes;
