@@ -80,8 +80,17 @@ bool vqp_parent_is_up(void)
 static int parent_rate_gid(const struct ib_gid_attr *attr)
 {
 	const struct in6_addr *addr = (const struct in6_addr *)attr->gid.raw;
+	struct net_device *ndev;
+	bool host;
 
 	if (attr->gid_type == IB_GID_TYPE_ROCE)
+		return 0;
+	/* A container's, on a macvlan of the device's interface, is in the same table. */
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	host = !IS_ERR(ndev) && net_eq(dev_net(ndev), &init_net);
+	rcu_read_unlock();
+	if (!host)
 		return 0;
 	if (ipv6_addr_v4mapped(addr))
 		return 3;
