@@ -42,7 +42,7 @@ void vqp_loop_unpark(struct vqp *dst)
 		if (!most--)
 			break;
 		loop_unpark_locked(vqp);
-		vqp_do_later(vqp, VQP_TODO_LOOP);
+		vqp_loop_later(vqp);
 	}
 	spin_unlock_bh(&loop_park_lock);
 }
@@ -236,9 +236,12 @@ void vqp_loop_run(struct vqp *vqp)
 	if (vqp->state == VQP_QP_ERROR)
 		vqp_tx_abort(&vqp->tx, VQP_WC_WR_FLUSH_ERR);
 	/* Out of budget, or unparked before loop_running fell: that call left this the work. */
-	if (!list_empty(&vqp->tx.msgs) && list_empty_careful(&vqp->park_link) &&
-	    vqp_ns_alive(vqp->loop_ns))
-		vqp_do_later(vqp, VQP_TODO_LOOP);
+	if (!list_empty(&vqp->tx.msgs) && list_empty_careful(&vqp->park_link)) {
+		if (vqp_ns_alive(vqp->loop_ns))
+			vqp_loop_later(vqp);
+		else
+			vqp_do_later(vqp, VQP_TODO_REROUTE);
+	}
 	smp_mb();	/* wake_up_var() looks for waiters without a lock */
 	wake_up_var(&vqp->loop_running);
 unlock:

@@ -96,8 +96,14 @@ void vqp_do_later(struct vqp *vqp, enum vqp_todo todo)
 {
 	set_bit(todo, &vqp->todo);
 	kref_get(&vqp->ref);
-	if (!queue_work(!vqp->ctx ? vqp_kernel_wq : todo == VQP_TODO_LOOP ? vqp_loop_wq : vqp_wq,
-			&vqp->work))
+	if (!queue_work(vqp->ctx ? vqp_wq : vqp_kernel_wq, &vqp->work))
+		vqp_put(vqp);
+}
+
+void vqp_loop_later(struct vqp *vqp)
+{
+	kref_get(&vqp->ref);
+	if (!queue_work(vqp->ctx ? vqp_loop_wq : vqp_kernel_wq, &vqp->loop_work))
 		vqp_put(vqp);
 }
 
@@ -169,7 +175,15 @@ static void vqp_reroute(struct vqp *vqp)
 static void vqp_suspect(struct vqp *vqp)
 {
 	struct vqp_route route;
+	bool going;
 
+	/* Rerouted meanwhile, to this node perhaps? Nobody but this work changes the carrier. */
+	spin_lock_bh(&vqp->lock);
+	going = vqp->state == VQP_QP_CONNECTED && vqp->carrier == VQP_CARRIER_DC &&
+		!vqp->tx.stopped;
+	spin_unlock_bh(&vqp->lock);
+	if (!going)
+		return;
 	vqp_meta_forget(vqp->ns->tenant, vqp->remote_gid);
 	if (vqp_meta_route(vqp->ns->tenant, vqp->remote_gid, &route))
 		return;
@@ -187,8 +201,14 @@ static void vqp_work(struct work_struct *work)
 		vqp_reroute(vqp);
 	if (test_and_clear_bit(VQP_TODO_SUSPECT, &vqp->todo))
 		vqp_suspect(vqp);
-	if (test_and_clear_bit(VQP_TODO_LOOP, &vqp->todo))
-		vqp_loop_run(vqp);
+	vqp_put(vqp);
+}
+
+static void vqp_loop_work(struct work_struct *work)
+{
+	struct vqp *vqp = container_of(work, struct vqp, loop_work);
+
+	vqp_loop_run(vqp);
 	vqp_put(vqp);
 }
 
@@ -209,6 +229,7 @@ static struct vqp *vqp_alloc(struct vqp_ns *ns)
 	INIT_LIST_HEAD(&vqp->parked);
 	INIT_LIST_HEAD(&vqp->park_link);
 	INIT_WORK(&vqp->work, vqp_work);
+	INIT_WORK(&vqp->loop_work, vqp_loop_work);
 	INIT_RCU_WORK(&vqp->free, vqp_free);
 	vqp_dc_init(vqp);
 	vqp->ns = ns;
@@ -324,6 +345,8 @@ static void vqp_teardown(struct vqp *vqp)
 	vqp_dc_detach(vqp);
 	if (cancel_work_sync(&vqp->work))
 		vqp_put(vqp);
+	if (cancel_work_sync(&vqp->loop_work))
+		vqp_put(vqp);
 	/* A reroute may have given it a flow number until now. */
 	vqp_dc_unpublish(vqp);
 	vqp_recv_flush(vqp);
@@ -432,7 +455,14 @@ static int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
 	ret = vqp_meta_route(vqp->ns->tenant, gid, &route);
 	if (ret)
 		return ret;
-	mutex_lock(&vqp->ctx->lock);
+	/* Resolving a node's address under it takes seconds; many may wait here. */
+	ret = mutex_lock_killable(&vqp->ctx->lock);
+	if (ret)
+		goto end_route;
+	if (!vqp_ns_alive(vqp->ns)) {
+		ret = -ESHUTDOWN;
+		goto unlock;
+	}
 	if (list_empty(&vqp->ctx_link)) {
 		ret = -ENOENT;
 		goto unlock;
@@ -447,6 +477,7 @@ static int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
 	ret = vqp_attach(vqp, &route);
 unlock:
 	mutex_unlock(&vqp->ctx->lock);
+end_route:
 	vqp_route_end(&route);
 	return ret;
 }

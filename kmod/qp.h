@@ -34,7 +34,6 @@ enum vqp_todo {
 	VQP_TODO_FLUSH,			/* it failed: flush its queues */
 	VQP_TODO_REROUTE,		/* its target is not where it was */
 	VQP_TODO_SUSPECT,		/* its target is silent: is it still where it was? */
-	VQP_TODO_LOOP,			/* the loop carrier can go on */
 };
 
 struct vqp {
@@ -83,6 +82,7 @@ struct vqp {
 
 	unsigned long todo;		/* bits: enum vqp_todo */
 	struct work_struct work;
+	struct work_struct loop_work;	/* copies, which take longer: its own queue */
 	struct rcu_work free;
 };
 
@@ -134,6 +134,8 @@ void vqp_fail(struct vqp *vqp, u32 status);
 void vqp_fail_later(struct vqp *vqp);
 
 void vqp_do_later(struct vqp *vqp, enum vqp_todo todo);
+/* The loop carrier can go on. Any context. */
+void vqp_loop_later(struct vqp *vqp);
 
 /* A walk over the local memory of a request of vqp. */
 void vqp_send_cursor(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *send, u32 access);
