@@ -91,7 +91,8 @@ static void judge(const struct report *report, int err)
 {
 	char name[sizeof(report->function) + 2];
 
-	snprintf(name, sizeof(name), "%s ", report->function);
+	/* Which of the module's functions is enough: what the device's driver allocates below it is not ours. */
+	snprintf(name, sizeof(name), "%.*s ", (int)strcspn(report->function, ":"), report->function);
 	if (err) {
 		refused++;
 		if (err != (report->kind == REPORT_USERCOPY ? EFAULT : ENOMEM))

@@ -387,7 +387,7 @@ enum vqp_attr {
 	VQP_ATTR_TX_MSGS,	/* u64 */
 	VQP_ATTR_RX_MSGS,	/* u64 */
 	VQP_ATTR_NODE_GID,	/* binary, 16 bytes: GID of a node's parent */
-	VQP_ATTR_EPOCH,		/* u32: changes whenever that node's module or parent starts anew */
+	VQP_ATTR_EPOCH,		/* u32: changes whenever that node's module starts anew */
 	VQP_ATTR_QKEY,		/* u32 */
 	VQP_ATTR_LANE_QPN,	/* u32, repeated, at most VQP_LANES_MAX */
 	VQP_ATTR_TX_PACKETS,	/* u64 */
