@@ -242,3 +242,23 @@ memory_both() {
 		done
 		if rdma resource show qp | grep "state ERR"; then exit 1; fi'
 }
+@test "a container's address on the same wire never becomes the node's" {
+	on 1 'ip netns add vqp-macvlan
+		ip link add macvlan0 link data0 type macvlan mode bridge
+		ip link set macvlan0 netns vqp-macvlan
+		inside vqp-macvlan ip addr add 10.77.0.201/24 dev macvlan0
+		inside vqp-macvlan ip link set macvlan0 up
+		known() { cat /sys/class/infiniband/rxe0/ports/1/gids/* | grep -q "0a4d:00c9"; }
+		eventually known
+		ip addr del 10.77.0.1/24 dev data0
+		sleep 1
+		pool=$(vqpctl pool --json || true)
+		ip addr add 10.77.0.1/24 dev data0
+		ip netns del vqp-macvlan
+		echo "$pool"
+		[[ $pool != *10.77.0.201* ]]
+		back() { vqpctl pool --json | grep -q "10.77.0.1\""; }
+		eventually back'
+	on 2 'serve vqp-c echo-server 700'
+	on 1 'eventually inside vqp-a vqpt send 10.90.0.3 700 --count=10'
+}
