@@ -3,20 +3,28 @@
 #include <linux/xarray.h>
 #include "number.h"
 
+/* Not __xa_alloc(): while that sleeps for memory others go on, and it starts where it did before. */
 int vqp_number_take(struct xarray *numbers, u32 max, u32 *next, void *entry, u32 *number)
 {
-	u32 taken;
-	int ret;
+	XA_STATE(xas, numbers, 0);
 
-	xa_lock(numbers);
-	ret = __xa_alloc(numbers, &taken, entry, XA_LIMIT(max(*next, 1U), max),
-			 GFP_KERNEL_ACCOUNT);
-	if (ret == -EBUSY)
-		ret = __xa_alloc(numbers, &taken, entry, XA_LIMIT(1, max), GFP_KERNEL_ACCOUNT);
-	if (!ret) {
-		*next = taken < max ? taken + 1 : 1;
-		*number = taken;
-	}
-	xa_unlock(numbers);
-	return ret;
+	do {
+		xas_lock(&xas);
+		xas_set(&xas, max(*next, 1U));
+		xas_find_marked(&xas, max, XA_FREE_MARK);
+		if (xas.xa_node == XAS_RESTART) {
+			xas_set(&xas, 1);
+			xas_find_marked(&xas, max, XA_FREE_MARK);
+		}
+		if (xas.xa_node == XAS_RESTART)
+			xas_set_err(&xas, -EBUSY);
+		xas_store(&xas, entry);
+		xas_clear_mark(&xas, XA_FREE_MARK);
+		if (!xas_error(&xas)) {
+			*number = xas.xa_index;
+			*next = *number < max ? *number + 1 : 1;
+		}
+		xas_unlock(&xas);
+	} while (xas_nomem(&xas, GFP_KERNEL_ACCOUNT));
+	return xas_error(&xas);
 }

@@ -219,7 +219,7 @@ static void servers_end(struct stage *s)
 }
 
 /* Connecting ahead of the first lookup, which otherwise does it. */
-#define OPTIONAL_CONNECT	"vqp_alloc vqp_number_take vqp_number_take:__xas_nomem "
+#define OPTIONAL_CONNECT	"vqp_alloc vqp_number_take vqp_number_take:xas_nomem "
 
 #define LIST(name_, cmd) \
 	{ .name = (name_), .prepare = list_prepare, .call = list_call, .verify = verify_nothing, .opcode = (cmd) }
