@@ -256,7 +256,7 @@ static bool parent_valid(struct vqp_parent *parent)
 	attr = rdma_get_gid_attr(parent->dev, parent->port, parent->gid_index);
 	if (IS_ERR(attr))
 		return false;
-	valid = !READ_ONCE(parent->broken) &&
+	valid = !READ_ONCE(parent->broken) && parent_rate_gid(attr) &&
 		!memcmp(attr->gid.raw, parent->dct.node_gid, VQP_GID_BYTES);
 	rdma_put_gid_attr(attr);
 	return valid;
