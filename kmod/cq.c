@@ -45,7 +45,6 @@ int vqp_cq_push(struct vqp_cq *cq, const struct vqp_cqe *cqe)
 	spin_lock_irqsave(&cq->lock, flags);
 	/* An absurd head, too, reads as a full queue: only its owner suffers. */
 	if (cq->overflowed || cq->tail - READ_ONCE(cq->ring->head) >= cq->entries) {
-		wake = !cq->overflowed;
 		cq->overflowed = true;
 		WRITE_ONCE(cq->ring->overflow, 1);
 		ret = -ENOSPC;
@@ -53,18 +52,17 @@ int vqp_cq_push(struct vqp_cq *cq, const struct vqp_cqe *cqe)
 		cq->cqes[cq->tail & (cq->entries - 1)] = *cqe;
 		/* Pairs with the acquire of the tail in user space. */
 		smp_store_release(&cq->ring->tail, ++cq->tail);
-		/*
-		 * Who sleeps has seen an empty ring. Waking for each CQE would let the owner of
-		 * many sleepers hold up whoever completes its requests. Pairs with cq_poll():
-		 * either it sees this tail, or this sees its head and the sleeper.
-		 */
-		smp_mb();
-		wake = READ_ONCE(cq->ring->head) == cq->tail - 1;
 	}
+	/*
+	 * Once after each look: who looked before this has been woken, or is about to be by
+	 * whoever cleared it, and will look again.
+	 */
+	wake = cq->looked_at;
+	cq->looked_at = false;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (ret)
 		vqp_count_event(VQP_EV_CQ_OVERFLOWS);
-	if (wake && wq_has_sleeper(&cq->wait))
+	if (wake)
 		wake_up_poll(&cq->wait, EPOLLIN | EPOLLRDNORM | (ret ? EPOLLERR : 0));
 	return ret;
 }
@@ -75,12 +73,13 @@ static __poll_t cq_poll(struct file *file, struct poll_table_struct *wait)
 	__poll_t events = 0;
 
 	poll_wait(file, &cq->wait, wait);
-	/* Pairs with vqp_cq_push(). */
-	smp_mb();
-	if (READ_ONCE(cq->tail) != READ_ONCE(cq->ring->head))
+	spin_lock_irq(&cq->lock);
+	cq->looked_at = true;
+	if (cq->tail != READ_ONCE(cq->ring->head))
 		events |= EPOLLIN | EPOLLRDNORM;
-	if (READ_ONCE(cq->overflowed))
+	if (cq->overflowed)
 		events |= EPOLLERR;
+	spin_unlock_irq(&cq->lock);
 	return events;
 }
 

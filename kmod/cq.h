@@ -13,11 +13,12 @@ struct vqp_ns;
 
 struct vqp_cq {
 	struct kref ref;		/* the file, and one per VQP and queue */
-	spinlock_t lock;		/* guards tail and overflowed; taken last of all */
+	spinlock_t lock;		/* guards tail, overflowed and looked_at; taken last of all */
 	/* the kernel's own; user space may scribble over the ring's */
 	u32 tail;
 	u32 entries;			/* power of two */
 	bool overflowed;
+	bool looked_at;			/* by poll(2), since a CQE came last */
 	struct vqp_cq_ring *ring;
 	struct vqp_cqe *cqes;		/* in the ring */
 	wait_queue_head_t wait;
