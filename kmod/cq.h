@@ -13,7 +13,7 @@ struct vqp_ns;
 
 struct vqp_cq {
 	struct kref ref;		/* the file, and one per VQP and queue */
-	spinlock_t lock;		/* guards tail, overflowed and looked_at; taken last of all */
+	spinlock_t lock;		/* guards tail and the flags; taken last of all */
 	/* the kernel's own; user space may scribble over the ring's */
 	u32 tail;
 	u32 entries;			/* power of two */

@@ -3,7 +3,7 @@
 #include <linux/xarray.h>
 #include "number.h"
 
-/* Not __xa_alloc(): while that sleeps for memory others go on, and it starts where it did before. */
+/* Not __xa_alloc(): others go on while it sleeps for memory, and it starts where it did before. */
 int vqp_number_take(struct xarray *numbers, u32 max, u32 *next, void *entry, u32 *number)
 {
 	XA_STATE(xas, numbers, 0);
