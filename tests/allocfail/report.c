@@ -62,6 +62,10 @@ static void parse_frame(struct report *report, const char *frame)
 	}
 	report->in_module |= ours;
 	report->fallback |= starts_with(frame + 1, "allocate_slab") ||
+			    /* word to udev, which device_add() does without */
+			    starts_with(frame + 1, "kobject_uevent") ||
+			    /* the name of its lock, for lockdep */
+			    (starts_with(frame + 1, "alloc_workqueue") && starts_with(report->function, "kvasprintf")) ||
 			    starts_with(frame + 1, "memcg_alloc_slab_cgroups") ||
 			    (starts_with(frame + 1, "asm_exc_page_fault") && !report->in_module);
 	for (at = frame; *at; at++)
