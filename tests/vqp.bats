@@ -242,6 +242,7 @@ memory_both() {
 		done
 		if rdma resource show qp | grep "state ERR"; then exit 1; fi'
 }
+
 @test "a container's address on the same wire never becomes the node's" {
 	touch "$BATS_FILE_TMPDIR/changed"
 	on 1 'ip netns add vqp-macvlan
