@@ -13,6 +13,25 @@ teardown_file()
 	"$testbed" --name "$second" down
 }
 
+# The clocks of node and host, read in turns: what must have gone by on a node, at least and at most.
+@test "time goes as fast on the nodes as here" {
+	local node before between begin end at_least at_most
+	for node in "${nodes[@]}"; do
+		before=$(date +%s%N)
+		begin=$(node "$node" cut -d' ' -f1 /proc/uptime)
+		between=$(date +%s%N)
+		sleep 5
+		at_least=$(($(date +%s%N) - between))
+		end=$(node "$node" cut -d' ' -f1 /proc/uptime)
+		at_most=$(($(date +%s%N) - before))
+		awk -v begin="$begin" -v end="$end" -v least="$at_least" -v most="$at_most" 'BEGIN {
+			took = end - begin
+			printf "%.2f s; %.2f to %.2f here\n", took, least / 1e9, most / 1e9
+			exit took < least / 1e9 * 0.99 - 0.02 || took > most / 1e9 * 1.01 + 0.02
+		}'
+	done
+}
+
 # ---- exec ----
 
 @test "exec: the exit status passes through" {

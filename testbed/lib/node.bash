@@ -62,6 +62,13 @@ node_data_link()
 	printf '%s\n' "${args[@]}"
 }
 
+# host_tsc_khz: how fast this machine's time stamp counter counts, in kHz; 0 leaves it to be measured
+host_tsc_khz()
+{
+	# bogomips are twice the megahertz wherever the counter is what delays are timed by
+	awk '$1 == "bogomips" { khz = $3 * 500 } END { printf "%d\n", khz }' /proc/cpuinfo
+}
+
 # node_start NODE PORT: start QEMU in the background with nothing of ours open in it
 node_start()
 {
@@ -72,8 +79,9 @@ node_start()
 	mapfile -t link < <(node_data_link "$node" "$nodes")
 	append="console=ttyS0 loglevel=5 mitigations=off panic=-1 oops=panic softlockup_panic=1"
 	append+=" sysctl.kernel.hung_task_panic=1 sysctl.kernel.panic_on_rcu_stall=1 unknown_nmi_panic"
-	# Emulated time stamp counters agree; any other clock is a device, slow to read.
-	append+=" tsc=reliable vqp.node=$node"
+	# The time stamp counter is the host's; any other clock is a device, slow to read. How fast it
+	# counts, a kernel that measures it on a busy host may get wrong several times over.
+	append+=" tsc=reliable tsc_early_khz=$(host_tsc_khz) vqp.node=$node"
 	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none -no-reboot
 		-machine q35 -smp "$cpus" -m 2G
 		-kernel vmlinux -initrd initramfs -append "$append"

@@ -52,8 +52,7 @@ void soak_box_make(uint32_t worker)
 			worker, SOAK_TENANT, address, worker)) {
 		if (soak_now_ns() > end_ns) {
 			soak_run("cat /run/soak-add.log >&2");
-			soak_say("WRONG: no VQP namespace for %s", address);
-			soak_shared->wrong++;
+			soak_say_wrong("no VQP namespace for %s", address);
 			return;
 		}
 		usleep(50000);
@@ -189,8 +188,6 @@ void soak_chaos_calm(void)
 {
 	if (storm_end_ns)
 		storm_over();
-	if (soak_run(SERVICES " start")) {
-		soak_say("WRONG: the daemons do not recover");
-		soak_shared->wrong++;
-	}
+	if (soak_run(SERVICES " start"))
+		soak_say_wrong("the daemons do not recover");
 }

@@ -110,10 +110,8 @@ static void seat_ended(uint32_t i, int status)
 		    (WIFEXITED(status) && !WEXITSTATUS(status) &&
 		     (soak_shared->seats[i].doomed || soak_shared->over));
 
-	if (!fine) {
-		soak_say("WRONG: worker %u ended by itself: status %#x", i + 1, (unsigned int)status);
-		soak_shared->wrong++;
-	}
+	if (!fine)
+		soak_say_wrong("worker %u ended by itself: status %#x", i + 1, (unsigned int)status);
 	seats[i].pid = 0;
 	seats[i].frozen = false;
 	seats[i].due_ns = later(soak_below(&random_state, 500));
@@ -140,8 +138,7 @@ static void tick_seat(uint32_t i)
 	} else if (seats[i].frozen) {
 		seat_thaw(i);
 	} else if (seats[i].due_ns) {
-		soak_say("WRONG: worker %u does not end although its namespace has gone", i + 1);
-		soak_shared->wrong++;
+		soak_say_wrong("worker %u does not end although its namespace has gone", i + 1);
 	}
 }
 
@@ -276,11 +273,9 @@ static void end_by_itself(void)
 		reap();
 		usleep(TICK_US);
 	}
-	if (!soak_shared->wrong && any_alive()) {
-		soak_say("WRONG: it does not come to its end: %u of %u workers have no flows left", soak_shared->idle,
-			 soak_options.workers);
-		soak_shared->wrong++;
-	}
+	if (!soak_shared->wrong && any_alive())
+		soak_say_wrong("it does not come to its end: %u of %u workers have no flows left", soak_shared->idle,
+			       soak_options.workers);
 }
 
 static void end_by_force(void)

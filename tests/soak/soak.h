@@ -103,6 +103,7 @@ struct soak_shared {
 	_Atomic uint64_t storms;	/* disturbances that began or ended */
 	_Atomic uint64_t storm_ns;	/* the last one ends, or has ended, then */
 	_Atomic uint32_t wrong;		/* things that must not be */
+	char first_wrong[256];		/* the first of them */
 	_Atomic bool ending;		/* flows come to their end, and no new ones begin */
 	_Atomic uint32_t idle;		/* workers that have no flow left */
 	_Atomic bool over;		/* so do receivers */
@@ -124,7 +125,9 @@ extern struct soak_shared *soak_shared;
 void soak_tell_init(uint32_t worker, uint64_t life);
 void soak_count(enum soak_count what);
 void soak_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Something that must not be: say so, and stand still until all is ended. */
+/* Something that must not be. */
+void soak_say_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Likewise, and stand still until all is ended. */
 void soak_wrong(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void soak_progress(uint32_t seconds);
 

@@ -67,14 +67,33 @@ void soak_say(const char *format, ...)
 	va_end(ap);
 }
 
+static void say_wrong(const char *format, va_list ap)
+{
+	va_list again;
+
+	va_copy(again, ap);
+	say("WRONG: ", format, ap);
+	if (!atomic_fetch_add(&soak_shared->wrong, 1))
+		vsnprintf(soak_shared->first_wrong, sizeof(soak_shared->first_wrong), format, again);
+	va_end(again);
+}
+
+void soak_say_wrong(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	say_wrong(format, ap);
+	va_end(ap);
+}
+
 void soak_wrong(const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	say("WRONG: ", format, ap);
+	say_wrong(format, ap);
 	va_end(ap);
-	atomic_fetch_add(&soak_shared->wrong, 1);
 	for (;;)
 		pause();
 }
@@ -100,7 +119,8 @@ void soak_progress(uint32_t seconds)
 	at += (size_t)snprintf(line + at, sizeof(line) - at, "; failed:");
 	for (i = 0; i < SOAK_STATUSES; i++)
 		at = append(line, at, sizeof(line), status_names[i] ? status_names[i] : "others", soak_shared->failures[i]);
-	printf("%s; wrong %u\n", line, soak_shared->wrong);
+	printf("%s; wrong %u%s%s\n", line, soak_shared->wrong, soak_shared->wrong ? ", first: " : "",
+	       soak_shared->first_wrong);
 	fflush(stdout);
 }
 
