@@ -50,7 +50,7 @@ build: kmod $(PROGRAMS) ## the module for both kernels, the library, the program
 
 # the kernels that the testbed runs
 kmod:
-	set -e; for release in $$(testbed/testbed kernels); do $(MAKE) -C kmod KVER=$$release; done
+	set -e; releases=$$(testbed/testbed kernels); for release in $$releases; do $(MAKE) -C kmod KVER=$$release; done
 
 kmod-debug: ## the module for the debug kernel, which is built first, once
 	release=$$(testbed/testbed kernels debug) && $(MAKE) -C kmod KVER=$$release

@@ -12,7 +12,7 @@ setup_file() {
 }
 
 teardown() {
-	on 'cleanup; eventually has_namespaces 0'
+	on 'cleanup && eventually has_namespaces 0'
 }
 
 on() { node 1 bash -c "source /vqp/tests/containers.bash; $1"; }

@@ -19,21 +19,17 @@ near_boxes='box fault-a 9 10.91.0.1; box fault-b 9 10.91.0.2'
 far_boxes='box fault-c 9 10.91.0.3'
 
 setup_file() {
-	vqp_up
-	on 1 "$near_boxes"
-	on 2 "$far_boxes"
+	vqp_up && on 1 "$near_boxes" && on 2 "$far_boxes"
 }
 
 # A test that ends a node's life calls this first.
 disturb() { touch "$BATS_FILE_TMPDIR/disturbed"; }
 
 teardown() {
-	fault off
-	on_each bash -c 'source /vqp/tests/faults.bash; stop_all'
+	fault off && on_each bash -c 'source /vqp/tests/faults.bash; stop_all' || return
 	[[ ! -e $BATS_FILE_TMPDIR/disturbed ]] || {
-		rm "$BATS_FILE_TMPDIR/disturbed"
-		on_each bash -c 'source /vqp/tests/faults.bash; remove_boxes'
-		setup_file
+		rm "$BATS_FILE_TMPDIR/disturbed" &&
+			on_each bash -c 'source /vqp/tests/faults.bash; remove_boxes' && setup_file
 	}
 }
 
@@ -319,10 +315,13 @@ nothing_left() { on 1 'stop_all; eventually census_is "$(<$run/census)"'; }
 	fi
 	on 2 'serve fault-c echo-server 700'
 	on 1 'census >$run/census'
-	local n
+	local n failed=0
 	for n in 1 10 100 150 200 250 300; do
-		fault fail-nth 1 "$n" ip netns exec fault-a /vqp/build/bin/vqpt send 10.91.0.3 700 || true
+		run fault fail-nth 1 "$n" ip netns exec fault-a /vqp/build/bin/vqpt send 10.91.0.3 700
+		[[ $status != 12[45] ]]
+		((status == 0)) || failed=$((failed + 1))
 	done
+	[ "$failed" -gt 0 ]
 	on 1 'inside fault-a vqpt send 10.91.0.3 700'
 	nothing_left
 }

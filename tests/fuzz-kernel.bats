@@ -23,9 +23,7 @@ setup_file() {
 }
 
 teardown_file() {
-	on 1 'ip addr del 10.77.0.101/24 dev data0'
-	on 1 remove_boxes
-	on 2 remove_boxes
+	on 1 'ip addr del 10.77.0.101/24 dev data0 && remove_boxes' && on 2 remove_boxes
 }
 
 # OPTION...: fuzz-calls on node 1, after which as much lives as before

@@ -4,7 +4,8 @@
 # it, or `testbed/testbed up` with the same VQP_TESTBED.
 #
 # A suite may define setup_file, teardown_file and teardown, but not setup: that is here, and makes
-# every test fail during which a node's kernel complained.
+# every test fail during which a node's kernel complained. bats runs a teardown to its end whatever
+# fails in it, and asks for its last status only: its commands are to be joined by &&.
 
 tests=$(realpath -- "${BASH_SOURCE[0]%/*}")
 testbed=$tests/../testbed/testbed
@@ -79,7 +80,7 @@ setup()
 	teardown()
 	{
 		local seen=$BATS_FILE_TMPDIR/console_bytes now
-		suite_teardown
+		suite_teardown || return
 		now=$(console_bytes)
 		if [[ ! -e $seen || $(<"$seen") != "$now" ]]; then
 			echo "$now" >"$seen"

@@ -15,12 +15,9 @@ setup_file() {
 disturb() { touch "$BATS_FILE_TMPDIR/disturbed"; }
 
 teardown() {
-	on 1 remove_boxes
-	on 2 remove_boxes
+	on 1 remove_boxes && on 2 remove_boxes || return
 	if [ -e "$BATS_FILE_TMPDIR/disturbed" ]; then
-		rm "$BATS_FILE_TMPDIR/disturbed"
-		vqp_services_stop
-		vqp_up
+		rm "$BATS_FILE_TMPDIR/disturbed" && vqp_services_stop && vqp_up
 	fi
 }
 

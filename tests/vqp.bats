@@ -23,17 +23,14 @@ setup_file() {
 }
 
 teardown() {
-	on 1 stop_all
-	on 2 stop_all
+	on 1 stop_all && on 2 stop_all || return
 	[[ ! -e $BATS_FILE_TMPDIR/changed ]] || {
-		with_parameters
-		rm "$BATS_FILE_TMPDIR/changed"
+		with_parameters && rm "$BATS_FILE_TMPDIR/changed"
 	}
 }
 
 teardown_file() {
-	on 1 remove_boxes
-	on 2 remove_boxes
+	on 1 remove_boxes && on 2 remove_boxes
 }
 
 # SERVER: vqp-b is on the client's node, vqp-c on the other one.

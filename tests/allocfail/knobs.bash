@@ -13,10 +13,13 @@ knobs_set() {
 	done
 }
 
-# Nothing fails; nothing is said on the console.
+# LEVEL: what is less important is not printed there, but logged all the same.
+console_level() { sysctl -qw kernel.printk="$1"; }
+
+# Nothing fails; when something does again, nothing is said of it.
 knobs_reset() {
-	knobs_set probability 0 times 0 interval 1 space 0 task-filter N ignore-gfp-wait Y verbose 1
-	sysctl -qw kernel.printk=1
+	knobs_set probability 0 times 0 interval 1 space 0 task-filter N ignore-gfp-wait Y verbose 0 \
+		require-start 0 require-end 0xffffffffffffffff
 }
 
 # PERCENT TIMES: fail that many of the allocations that must not sleep, until so many have failed
@@ -25,14 +28,16 @@ fail_atomic() {
 	knobs_set times "$2" probability "$1"
 }
 
-# PERCENT TIMES: the same of those of the kernel's unbound workers
-fail_workers() {
-	local pid
+# FUNCTION TIMES: fail that many of what the module allocates in that function and those that it calls
+fail_within() {
+	local range
+	range=$(grep -w '\[vqp\]$' /proc/kallsyms | sort | awk -v f="$1" \
+		'start && $1 != start { print "require-start 0x" start " require-end 0x" $1; exit }
+		$3 == f { start = $1 }')
+	[[ $range ]] || { echo "no function $1" >&2; return 1; }
 	knobs_reset
-	for pid in $(pgrep '^kworker/u'); do
-		echo 1 >"/proc/$pid/make-it-fail"
-	done
-	knobs_set ignore-gfp-wait N task-filter Y times "$2" probability "$1"
+	# shellcheck disable=SC2086 # two attributes
+	knobs_set ignore-gfp-wait N $range times "$2" probability 100
 }
 
 # All that were to fail have failed.

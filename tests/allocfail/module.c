@@ -14,7 +14,7 @@
 #include "report.h"
 
 #define WAYS_MAX	1024
-#define STRIDE_MAX	256
+#define STRIDE_MAX	32		/* less than what a tree keeps in one node: it needs memory that often */
 #define PATIENCE_MS	20000
 #define STEP_MS		50
 #define LOG_EVERY	50	/* failures, whose traces the kernel's log holds with ease */

@@ -29,6 +29,7 @@
 #define WORKERS_MAX	16
 #define NOBODY		65534
 #define HUNG_S		300		/* no call takes nearly as long */
+#define ENOUGH_CALLS	10000
 
 struct options {
 	uint64_t seed;
@@ -253,6 +254,26 @@ static void report(time_t began, bool last)
 	fflush(stdout);
 }
 
+/* So many calls must have been good at times, each kind of them, or they were made in vain. */
+static bool in_vain(void)
+{
+	int kind;
+
+	if (atomic_load(&shared->tally.calls) < ENOUGH_CALLS)
+		return false;
+	if (cover && !cover_reached(cover)) {
+		fprintf(stderr, "fuzz-calls: the module was built without KCOV\n");
+		return true;
+	}
+	for (kind = 0; kind < KIND_MAX; kind++) {
+		if (!atomic_load(&shared->tally.results[kind][0])) {
+			fprintf(stderr, "fuzz-calls: no %s was ever good\n", kind_names[kind]);
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool worker_hangs(uint32_t index)
 {
 	time_t began = atomic_load(&shared->began[index]);
@@ -314,6 +335,8 @@ static int run_workers(void)
 	while (!failed && waitpid(-1, &status, 0) > 0)
 		failed = status || atomic_load(&shared->tally.failed);
 	report(began, true);
+	if (!failed)
+		failed = in_vain();
 	if (failed)
 		fprintf(stderr, "fuzz-calls: failed; seed %" PRIu64 "; %s\n", options.seed, shared->tally.why);
 	return failed ? 1 : 0;

@@ -53,8 +53,10 @@ struct cover *cover_open(void)
 	unsigned long base, bytes;
 	struct cover *cover;
 
-	if (access(KCOV_PATH, R_OK | W_OK) || !find_module(&base, &bytes))
+	if (access(KCOV_PATH, R_OK | W_OK))
 		return NULL;
+	if (!find_module(&base, &bytes))
+		errx(1, "the module is not loaded");
 	cover = mmap(NULL, sizeof(*cover), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (cover == MAP_FAILED)
 		err(1, "mmap");

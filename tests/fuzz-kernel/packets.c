@@ -172,5 +172,7 @@ int main(int argc, char **argv)
 		usleep((useconds_t)options.pause_us);
 	}
 	report();
+	if (!options.stranger && !acks)
+		errx(1, "the target has acknowledged nothing");
 	return 0;
 }

@@ -125,7 +125,7 @@ static void storm_link(uint64_t *random)
 	soak_count(SOAK_N_STORM);
 	soak_say("storm: %s", how);
 	if (soak_run("tc qdisc replace dev " LINK " root netem %s", how))
-		soak_say("this kernel has no netem");
+		soak_say_wrong("this kernel has no netem");
 }
 
 static void storm_parent(uint64_t *random)
@@ -133,7 +133,8 @@ static void storm_parent(uint64_t *random)
 	storm_begin(1 + soak_below(random, 3000));
 	soak_count(SOAK_N_PARENT);
 	soak_say("storm: no RDMA device");
-	soak_run("rdma link del rxe0");
+	if (soak_run("rdma link del rxe0"))
+		soak_say_wrong("the RDMA device does not go");
 }
 
 static void storm_over(void)

@@ -17,6 +17,7 @@
 
 #define TICK_US		5000
 #define PROGRESS_S	10
+#define ENOUGH_S	30		/* a run of so long has done everything */
 #define STALL_MS	1000		/* a node that is away for so long may be taken for dead */
 
 struct soak_options soak_options = { .seed = 1, .node = 1, .nodes = 1, .workers = 4, .seconds = 60, .meet = "/run" };
@@ -278,6 +279,21 @@ static void end_by_itself(void)
 			       soak_options.workers);
 }
 
+/* A run that should have seen much and has not says nothing. */
+static void want_some(void)
+{
+	static const enum soak_count wanted[] = { SOAK_N_SEND, SOAK_N_WRITE, SOAK_N_READ, SOAK_N_ANSWER, SOAK_N_KILL };
+	uint32_t i;
+
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		if (soak_options.seconds >= ENOUGH_S && !soak_shared->wrong && !others_failed() &&
+		    !soak_shared->counts[wanted[i]]) {
+			soak_say_wrong("nothing much was done");
+			return;
+		}
+	}
+}
+
 static void end_by_force(void)
 {
 	uint32_t i;
@@ -351,6 +367,7 @@ int main(int argc, char **argv)
 	begin();
 	run_chaos();
 	end_by_itself();
+	want_some();
 	if (soak_shared->wrong) {
 		leave_mark("failed");
 		usleep(200000);		/* those who were about to say more */
