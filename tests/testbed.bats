@@ -250,12 +250,22 @@ bundle()
 		'BUG: KASAN: slab-out-of-bounds' 'UBSAN: shift-out-of-bounds in x.c' \
 		'rcu: INFO: rcu_preempt self-detected stall on CPU' \
 		'watchdog: BUG: soft lockup - CPU#0 stuck for 22s' \
-		'INFO: task x:1 blocked for more than 120 seconds.'
+		'INFO: task x:1 blocked for more than 120 seconds.' 'WARNING: suspicious RCU usage'
 }
 
 @test "the kernel log check lets ordinary lines pass" {
 	node 1 sh -c 'echo "<6>vqp: parent rxe0 appeared" >/dev/kmsg'
 	kernel_log_check
+}
+
+@test "the kernel log check knows what Linux 6.1 wrongly says of nf_tables, and of nothing else" {
+	node 1 bash -ec 'for place in nf_tables_api.c nf_queue.c; do
+			printf "<4>%s\n" "WARNING: suspicious RCU usage" "6.1 #1 Not tainted" ------- \
+				"net/netfilter/$place:10 RCU-list traversed in non-reader section!!" >/dev/kmsg
+			kernel-log >/tmp/found && status=0 || status=1
+			[[ $place == nf_tables_api.c && $status == 0 ]] ||
+				[[ $place == nf_queue.c && $status == 1 && $(</tmp/found) == *nf_queue.c* ]]
+		done'
 }
 
 @test "a second testbed runs beside this one" {
