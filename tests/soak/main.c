@@ -285,13 +285,12 @@ static void want_some(void)
 	static const enum soak_count wanted[] = { SOAK_N_SEND, SOAK_N_WRITE, SOAK_N_READ, SOAK_N_ANSWER, SOAK_N_KILL };
 	uint32_t i;
 
-	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		if (soak_options.seconds >= ENOUGH_S && !soak_shared->wrong && !others_failed() &&
-		    !soak_shared->counts[wanted[i]]) {
-			soak_say_wrong("nothing much was done");
-			return;
-		}
-	}
+	if (soak_options.seconds < ENOUGH_S || soak_shared->wrong || others_failed())
+		return;
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && soak_shared->counts[wanted[i]]; i++)
+		;
+	if (i < sizeof(wanted) / sizeof(wanted[0]))
+		soak_say_wrong("nothing much was done");
 }
 
 static void end_by_force(void)
