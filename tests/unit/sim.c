@@ -5,13 +5,12 @@
 #include "sim.h"
 #include "tx.h"
 
-#define REGION_BYTES	(256 * 1024)	/* what WRITEs change and READs see, each */
+#define REGION_BYTES	(256 * 1024)	/* what WRITEs change and READs see */
 #define NODES_MAX	4
 #define CONTEXTS_MAX	64
 #define BUCKETS		16
 #define END_US		3600000000ULL	/* nothing takes so long */
-#define RKEY_WRITE	0x1000		/* + flow */
-#define RKEY_READ	0x2000		/* + flow */
+#define RKEY		0x1000		/* + flow */
 
 struct sim_msg {
 	struct vqp_msg msg;
@@ -21,6 +20,7 @@ struct sim_msg {
 	u64 addr;
 	u64 fill;			/* seed of its bytes */
 	u8 *local;			/* while posted */
+	u8 *expect;			/* READ, while posted: what it must bring */
 };
 
 /* A receive request, taken. */
@@ -38,10 +38,11 @@ struct sim_flow {
 	u64 armed;			/* deadline, or 0 */
 	struct sim_msg *msgs;
 	u32 posted, completed, received;
+	u32 reading;			/* READs that have not completed */
 	bool run_due;			/* xmit said -EAGAIN */
 	/* at the target */
-	u8 *written, *readable;
-	u8 *expect;			/* `written`, by the reference */
+	u8 *memory;
+	u8 *expect;			/* the same, by the reference */
 };
 
 struct sim_node {
@@ -249,8 +250,11 @@ static void sim_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
 
 	sim_check(sim, status == VQP_WC_SUCCESS);
 	sim_check(sim, m == &flow->msgs[flow->completed]);
-	if (m->kind == SIM_READ)
-		sim_check(sim, !memcmp(m->local, flow->readable + m->addr, m->bytes));
+	if (m->kind == SIM_READ) {
+		sim_check(sim, !memcmp(m->local, m->expect, m->bytes));
+		flow->reading--;
+		free(m->expect);
+	}
 	flow->completed++;
 	sim->stats->us = sim->now_us;
 	sim->stats->bytes += m->bytes;
@@ -278,11 +282,22 @@ static const struct vqp_tx_ops sim_tx_ops = {
 	.xmit = sim_xmit, .place = sim_place, .complete = sim_complete, .arm = sim_arm, .stale = sim_stale,
 };
 
-/* Apply a message to what the target should look like after it. */
-static void sim_expect(struct sim_flow *flow, const struct sim_msg *m)
+/*
+ * Apply a message to what the target should look like after it, and keep what it should
+ * look like to a READ. That may be carried out again while it is under way: what follows
+ * it and writes waits for it.
+ */
+static void sim_expect(struct sim_flow *flow, struct sim_msg *m)
 {
-	if (m->kind == SIM_WRITE || m->kind == SIM_WRITE_IMM)
+	if (m->kind == SIM_READ) {
+		m->expect = malloc(m->bytes ? m->bytes : 1);
+		assert_non_null(m->expect);
+		memcpy(m->expect, flow->expect + m->addr, m->bytes);
+		flow->reading++;
+	} else if (m->kind == SIM_WRITE || m->kind == SIM_WRITE_IMM) {
 		sim_fill(flow->expect + m->addr, m->bytes, m->fill);
+		m->msg.fence = flow->reading;
+	}
 }
 
 static void sim_queue(struct sim_flow *flow, struct sim_msg *m)
@@ -297,7 +312,7 @@ static void sim_queue(struct sim_flow *flow, struct sim_msg *m)
 	sim_fill(m->local, m->bytes, m->fill);
 	m->msg = (struct vqp_msg) {
 		.op = ops[m->kind], .bytes = m->bytes, .remote_addr = m->addr,
-		.rkey = (m->kind == SIM_READ ? RKEY_READ : RKEY_WRITE) + flow->index,
+		.rkey = RKEY + flow->index,
 	};
 	if (m->kind == SIM_SEND_IMM || m->kind == SIM_WRITE_IMM) {
 		m->msg.flags = VQP_PKT_IMM;
@@ -424,9 +439,9 @@ static int sim_write(struct vqp_rx *rx, u32 rkey, u64 addr, const void *data, u3
 {
 	struct sim_flow *flow = sim_rx_flow(rx);
 
-	sim_check(flow->sim, rkey == RKEY_WRITE + flow->index && addr + bytes <= REGION_BYTES);
+	sim_check(flow->sim, rkey == RKEY + flow->index && addr + bytes <= REGION_BYTES);
 	if (bytes)
-		memcpy(flow->written + addr, data, bytes);
+		memcpy(flow->memory + addr, data, bytes);
 	return 0;
 }
 
@@ -434,7 +449,7 @@ static int sim_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 {
 	struct sim_flow *flow = sim_rx_flow(rx);
 
-	sim_check(flow->sim, rkey == RKEY_READ + flow->index && addr + bytes <= REGION_BYTES);
+	sim_check(flow->sim, rkey == RKEY + flow->index && addr + bytes <= REGION_BYTES);
 	return 0;
 }
 
@@ -465,7 +480,7 @@ static int sim_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32
 		sim->stats->no_flow += pkt->nak == VQP_NAK_NO_FLOW;
 		sim->stats->gaps += pkt->nak == VQP_NAK_SEQ;
 	}
-	sim_send(sim, route->to, route->from, pkt, bytes ? sim_rx_flow(rx)->readable + addr : NULL);
+	sim_send(sim, route->to, route->from, pkt, bytes ? sim_rx_flow(rx)->memory + addr : NULL);
 	return 0;
 }
 
@@ -578,11 +593,11 @@ static void sim_flow_init(struct sim *sim, struct sim_flow *flow, u32 index)
 	};
 	vqp_tx_init(&flow->tx, &sim_tx_ops, &flow->tx_cfg, index, unit_random(&sim->rng));
 	flow->msgs = calloc(cfg->msgs, sizeof(*flow->msgs));
-	flow->written = calloc(1, REGION_BYTES);
-	flow->expect = calloc(1, REGION_BYTES);
-	flow->readable = malloc(REGION_BYTES);
-	assert_true(flow->msgs && flow->written && flow->expect && flow->readable);
-	sim_fill(flow->readable, REGION_BYTES, unit_random(&sim->rng));
+	flow->memory = malloc(REGION_BYTES);
+	flow->expect = malloc(REGION_BYTES);
+	assert_true(flow->msgs && flow->memory && flow->expect);
+	sim_fill(flow->memory, REGION_BYTES, unit_random(&sim->rng));
+	memcpy(flow->expect, flow->memory, REGION_BYTES);
 	for (i = 0; i < cfg->msgs; i++) {
 		struct sim_msg *m = &flow->msgs[i];
 
@@ -606,12 +621,11 @@ static void sim_flow_end(struct sim *sim, struct sim_flow *flow)
 
 		sim_check(sim, kind == SIM_WRITE || kind == SIM_READ);
 	}
-	sim_check(sim, !memcmp(flow->written, flow->expect, REGION_BYTES));
+	sim_check(sim, !memcmp(flow->memory, flow->expect, REGION_BYTES));
 	sim->stats->resent += flow->tx.packets_resent;
 	free(flow->msgs);
-	free(flow->written);
+	free(flow->memory);
 	free(flow->expect);
-	free(flow->readable);
 }
 
 void sim_run(const struct sim_cfg *cfg, struct sim_stats *stats)

@@ -153,6 +153,7 @@ static void contexts_taken_from_flows_whose_close_was_lost(void **state)
 	struct sim_stats stats;
 
 	(void)state;
+	cfg.flows = 12;
 	cfg.msgs = 400;
 	cfg.loss = 200;
 	cfg.duplicates = 30;
