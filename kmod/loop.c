@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/sched.h>
 #include <linux/wait_bit.h>
+#include "atomic.h"
 #include "cursor.h"
 #include "dc.h"
 #include "loop.h"
@@ -126,6 +127,28 @@ static u32 loop_one_sided(struct vqp *vqp, struct vqp_send *send)
 		      loop_copy(&remote_c, &local_c, send->msg.bytes, &local_c);
 }
 
+static u32 loop_atomic(struct vqp *vqp, struct vqp_send *send)
+{
+	const struct vqp_atomic atomic = {
+		.op = send->msg.op,
+		.rkey = send->msg.rkey,
+		.addr = send->msg.remote_addr,
+		.compare_add = send->msg.compare_add,
+		.swap = send->msg.swap,
+	};
+	struct vqp_cursor c;
+	u64 before;
+	int ret;
+
+	ret = vqp_atomic_do(vqp->loop_ns, &atomic, &before);
+	if (ret)
+		return ret == -EINVAL ? VQP_WC_REM_INV_REQ_ERR : VQP_WC_REM_ACCESS_ERR;
+	vqp_send_cursor(&c, vqp, send, VQP_ACCESS_LOCAL_WRITE);
+	ret = vqp_cursor_scatter(&c, &before, sizeof(before));
+	vqp_cursor_end(&c);
+	return ret ? VQP_WC_LOC_PROT_ERR : VQP_WC_SUCCESS;
+}
+
 /* Fill a receive of dst; -EAGAIN: none posted. */
 static int loop_deliver(struct vqp *vqp, struct vqp_send *send, struct vqp *dst, u32 *status)
 {
@@ -174,6 +197,10 @@ static int loop_one(struct vqp *vqp, struct vqp_send *send, u32 *status)
 	struct vqp *dst;
 	int ret;
 
+	if (vqp_op_is_atomic(send->msg.op)) {
+		*status = loop_atomic(vqp, send);
+		return 0;
+	}
 	if (send->msg.op != VQP_OP_SEND && !(send->msg.flags & VQP_PKT_IMM)) {
 		*status = loop_one_sided(vqp, send);
 		return 0;

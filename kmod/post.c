@@ -74,17 +74,27 @@ static s64 post_check_sges(struct vqp *vqp, const struct vqp_sge *sge, u32 n, u3
 	return sum > VQP_MAX_MSG_BYTES ? -EMSGSIZE : sum;
 }
 
+static const u8 post_ops[] = {
+	[VQP_WR_RDMA_WRITE]		= VQP_OP_WRITE,
+	[VQP_WR_RDMA_WRITE_WITH_IMM]	= VQP_OP_WRITE,
+	[VQP_WR_SEND]			= VQP_OP_SEND,
+	[VQP_WR_SEND_WITH_IMM]		= VQP_OP_SEND,
+	[VQP_WR_RDMA_READ]		= VQP_OP_READ,
+	[VQP_WR_ATOMIC_CMP_AND_SWP]	= VQP_OP_CMP_SWP,
+	[VQP_WR_ATOMIC_FETCH_AND_ADD]	= VQP_OP_FETCH_ADD,
+};
+
 static int post_check_send(const struct vqp *vqp, const struct vqp_send_wr *wr)
 {
 	bool is_inline = wr->send_flags & VQP_SEND_INLINE;
 
-	if (wr->opcode > VQP_WR_RDMA_READ)
-		return wr->opcode <= VQP_WR_ATOMIC_FETCH_AND_ADD ? -EOPNOTSUPP : -EINVAL;
+	if (wr->opcode > VQP_WR_ATOMIC_FETCH_AND_ADD)
+		return -EINVAL;
 	if (wr->send_flags & ~SEND_FLAGS_ALL || wr->reserved)
 		return -EINVAL;
 	if (wr->num_sge > vqp->max_send_sge)
 		return -EINVAL;
-	if (is_inline && (wr->num_sge || wr->opcode == VQP_WR_RDMA_READ ||
+	if (is_inline && (wr->num_sge || vqp_op_fetches(post_ops[wr->opcode]) ||
 			  wr->inline_bytes > VQP_MAX_INLINE_BYTES))
 		return -EINVAL;
 	if (!is_inline && wr->inline_bytes)
@@ -95,13 +105,6 @@ static int post_check_send(const struct vqp *vqp, const struct vqp_send_wr *wr)
 static void post_fill_send(const struct vqp *vqp, const struct vqp_send_wr *wr,
 			   struct vqp_send *send)
 {
-	static const u8 ops[] = {
-		[VQP_WR_RDMA_WRITE]		= VQP_OP_WRITE,
-		[VQP_WR_RDMA_WRITE_WITH_IMM]	= VQP_OP_WRITE,
-		[VQP_WR_SEND]			= VQP_OP_SEND,
-		[VQP_WR_SEND_WITH_IMM]		= VQP_OP_SEND,
-		[VQP_WR_RDMA_READ]		= VQP_OP_READ,
-	};
 	bool imm = wr->opcode == VQP_WR_RDMA_WRITE_WITH_IMM ||
 		   wr->opcode == VQP_WR_SEND_WITH_IMM;
 
@@ -111,13 +114,17 @@ static void post_fill_send(const struct vqp *vqp, const struct vqp_send_wr *wr,
 	if (vqp->flags & VQP_QP_SQ_SIG_ALL)
 		send->send_flags |= VQP_SEND_SIGNALED;
 	send->num_sge = wr->num_sge;
-	send->msg.op = ops[wr->opcode];
+	send->msg.op = post_ops[wr->opcode];
 	send->msg.flags = (imm ? VQP_PKT_IMM : 0) |
 			  (wr->send_flags & VQP_SEND_SOLICITED ? VQP_PKT_SOLICITED : 0);
 	send->msg.fence = wr->send_flags & VQP_SEND_FENCE;
 	send->msg.imm = imm ? (__force u32)wr->imm_data : 0;
 	send->msg.remote_addr = wr->remote_addr;
 	send->msg.rkey = wr->rkey;
+	if (vqp_op_is_atomic(send->msg.op)) {
+		send->msg.compare_add = wr->compare_add;
+		send->msg.swap = send->msg.op == VQP_OP_CMP_SWP ? wr->swap : 0;
+	}
 }
 
 /* Parse and check one send request; ERR_PTR for a bad one. */
@@ -144,9 +151,12 @@ static struct vqp_send *post_parse_send(struct vqp *vqp, struct post_list *list)
 	sum = wr->inline_bytes;
 	if (wr->num_sge)
 		sum = post_check_sges(vqp, tail, wr->num_sge,
-				      wr->opcode == VQP_WR_RDMA_READ ? VQP_ACCESS_LOCAL_WRITE : 0);
+				      vqp_op_fetches(post_ops[wr->opcode]) ?
+				      VQP_ACCESS_LOCAL_WRITE : 0);
 	if (sum < 0)
 		return ERR_PTR(sum);
+	if (vqp_op_is_atomic(post_ops[wr->opcode]) && sum != VQP_ATOMIC_BYTES)
+		return ERR_PTR(-EINVAL);
 	send = kmalloc(sizeof(*send) + tail_bytes, GFP_KERNEL_ACCOUNT);
 	if (!send)
 		return ERR_PTR(-ENOMEM);

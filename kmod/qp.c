@@ -554,6 +554,8 @@ static const u8 vqp_wc_opcodes[] = {
 	[VQP_WR_SEND]			= VQP_WC_SEND,
 	[VQP_WR_SEND_WITH_IMM]		= VQP_WC_SEND,
 	[VQP_WR_RDMA_READ]		= VQP_WC_RDMA_READ,
+	[VQP_WR_ATOMIC_CMP_AND_SWP]	= VQP_WC_COMP_SWAP,
+	[VQP_WR_ATOMIC_FETCH_AND_ADD]	= VQP_WC_FETCH_ADD,
 };
 
 static int vqp_send_report(struct vqp *vqp, struct vqp_send *send, u32 status)

@@ -4,6 +4,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include "atomic.h"
 #include "counters.h"
 #include "cursor.h"
 #include "engine/rx.h"
@@ -148,6 +149,19 @@ static int responder_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes
 	       0 : -EACCES;
 }
 
+static int responder_atomic(struct vqp_rx *rx, const struct vqp_pkt *pkt, u64 *before)
+{
+	const struct vqp_atomic atomic = {
+		.op = pkt->op,
+		.rkey = pkt->rkey,
+		.addr = pkt->addr,
+		.compare_add = pkt->compare_add,
+		.swap = pkt->swap,
+	};
+
+	return vqp_atomic_do(rx->ns, &atomic, before);
+}
+
 static int responder_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx,
 			   u32 rkey, u64 addr, u32 bytes)
 {
@@ -156,7 +170,9 @@ static int responder_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *r
 	struct vqp_cursor c = {};
 	int ret;
 
-	if (bytes)
+	if (pkt->payload)
+		vqp_cursor_init_kernel(&c, (void *)pkt->payload);
+	else if (bytes)
 		vqp_cursor_init(&c, rx->ns, NULL, VQP_ACCESS_REMOTE_READ, &remote, 1);
 	ret = vqp_lane_send(to->lane, &to->dest, pkt, &c, bytes, NULL);
 	vqp_cursor_end(&c);
@@ -174,6 +190,7 @@ static const struct vqp_rx_ops responder_ops = {
 	.recv_end = responder_recv_end,
 	.write = responder_write,
 	.read_check = responder_read_check,
+	.atomic = responder_atomic,
 	.reply = responder_reply,
 };
 

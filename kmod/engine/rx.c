@@ -2,6 +2,7 @@
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include <asm/byteorder.h>
 #include "rx.h"
 
 /* One packet on its way through the table. */
@@ -68,6 +69,36 @@ static void vqp_rx_respond(const struct vqp_rx_call *call, struct vqp_rx *rx)
 			return;
 		done += bytes;
 	} while (done < pkt->msg_bytes);
+}
+
+/* Where the latest atomic but `age` left what it found. */
+static u32 vqp_rx_found(const struct vqp_rx *rx, u32 age)
+{
+	return (rx->found_last + VQP_READ_CHUNKS - age) % VQP_READ_CHUNKS;
+}
+
+/*
+ * What the atomic `pkt`, which was carried out, found. If that is not known any more its
+ * initiator has been told long since, or was so by another target.
+ */
+static void vqp_rx_tell_found(const struct vqp_rx_call *call, struct vqp_rx *rx)
+{
+	struct vqp_pkt answer;
+	__be64 before;
+	u32 age = 0;
+
+	while (age < rx->nfound && rx->found[vqp_rx_found(rx, age)].psn != call->pkt->psn)
+		age++;
+	if (age == rx->nfound) {
+		vqp_rx_nak(call, rx, call->pkt->psn, VQP_NAK_OP);
+		return;
+	}
+	before = cpu_to_be64(rx->found[vqp_rx_found(rx, age)].before);
+	rx->unacked = 0;
+	vqp_rx_fill(call, &answer, VQP_OP_READ_RESP);
+	answer.payload = &before;
+	answer.payload_bytes = sizeof(before);
+	call->tab->ops->reply(call->reply_to, &answer, rx, 0, 0, sizeof(before));
 }
 
 /* ---- Contexts --------------------------------------------------------- */
@@ -320,6 +351,21 @@ static u8 vqp_rx_check_read(struct vqp_rxtab *tab, struct vqp_rx *rx, const stru
 	return 0;
 }
 
+static u8 vqp_rx_atomic(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	u64 before;
+
+	if (pkt->addr % VQP_ATOMIC_BYTES)
+		return VQP_NAK_INV_REQ;
+	if (tab->ops->atomic(rx, pkt, &before))
+		return VQP_NAK_ACCESS;
+	rx->found_last = (rx->found_last + 1) % VQP_READ_CHUNKS;
+	rx->nfound = min_t(u32, rx->nfound + 1, VQP_READ_CHUNKS);
+	rx->found[rx->found_last].psn = pkt->psn;
+	rx->found[rx->found_last].before = before;
+	return 0;
+}
+
 static u8 vqp_rx_carry_out(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
 	switch (pkt->op) {
@@ -328,7 +374,10 @@ static u8 vqp_rx_carry_out(struct vqp_rxtab *tab, struct vqp_rx *rx, const struc
 	case VQP_OP_WRITE:
 		return vqp_rx_write(tab, rx, pkt);
 	}
-	return rx->msg_op ? VQP_NAK_OP : vqp_rx_check_read(tab, rx, pkt);
+	if (rx->msg_op)
+		return VQP_NAK_OP;
+	return pkt->op == VQP_OP_READ ? vqp_rx_check_read(tab, rx, pkt) :
+	       vqp_rx_atomic(tab, rx, pkt);
 }
 
 /* ---- Sequence --------------------------------------------------------- */
@@ -349,6 +398,10 @@ static void vqp_rx_duplicate(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
 	u8 nak;
 
+	if (vqp_op_is_atomic(call->pkt->op)) {
+		vqp_rx_tell_found(call, rx);
+		return;
+	}
 	if (call->pkt->op != VQP_OP_READ) {
 		vqp_rx_ack(call, rx);
 		return;
@@ -385,6 +438,8 @@ static void vqp_rx_next(const struct vqp_rx_call *call, struct vqp_rx *rx)
 	rx->unacked++;
 	if (pkt->op == VQP_OP_READ)
 		vqp_rx_respond(call, rx);
+	else if (vqp_op_is_atomic(pkt->op))
+		vqp_rx_tell_found(call, rx);
 	else if ((pkt->flags & VQP_PKT_ACK_REQ) || rx->unacked >= VQP_RX_ACK_EVERY)
 		vqp_rx_ack(call, rx);
 }
@@ -476,7 +531,8 @@ void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 	const bool closing = pkt->op == VQP_OP_CLOSE;
 	struct vqp_rx *rx;
 
-	if (pkt->op != VQP_OP_SEND && pkt->op != VQP_OP_WRITE && pkt->op != VQP_OP_READ && !closing)
+	if (pkt->op != VQP_OP_SEND && pkt->op != VQP_OP_WRITE && !vqp_op_fetches(pkt->op) &&
+	    !closing)
 		return;
 	if (pkt->dst_epoch != tab->epoch) {
 		if (!closing)

@@ -55,10 +55,16 @@ struct vqp_rx_ops {
 	/* May [addr, addr+bytes) be read? 0 or NAK_ACCESS. */
 	int (*read_check)(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes);
 	/*
+	 * Carry out the CMP_SWP or FETCH_ADD `pkt`, whose address is aligned; *before is what
+	 * was there. -EACCES and others: NAK_ACCESS.
+	 */
+	int (*atomic)(struct vqp_rx *rx, const struct vqp_pkt *pkt, u64 *before);
+	/*
 	 * Transmit an answer on `reply_to` (the caller's handle of the packet's sender);
-	 * every field but the payload is filled in. rx is NULL when there is no context. For
-	 * READ_RESP the payload is `bytes` bytes at (rkey, addr). Failure means the answer is
-	 * lost; the initiator asks again. Non-zero for READ_RESP ends the chunk.
+	 * every field is filled in, but that the payload of a READ_RESP without pkt->payload
+	 * is the `bytes` bytes at (rkey, addr). rx is NULL when there is no context. Failure
+	 * means the answer is lost; the initiator asks again. Non-zero for READ_RESP ends the
+	 * chunk.
 	 */
 	int (*reply)(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx,
 		     u32 rkey, u64 addr, u32 bytes);
@@ -82,6 +88,12 @@ struct vqp_rx {
 	u32 unacked;			/* packets taken since the last ACK */
 	u32 msg_bytes;			/* SEND in progress: its length */
 	u32 msg_done;			/* SEND, WRITE in progress: bytes so far */
+	u8  nfound;			/* what the last atomics found; the latest's is at: */
+	u8  found_last;
+	struct {
+		u32 psn;
+		u64 before;
+	} found[VQP_READ_CHUNKS];
 	u64 last_us;			/* last packet */
 	/* from the OPEN header */
 	u32 tenant;
@@ -116,7 +128,7 @@ void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
 		    u32 payload_bytes, u32 epoch, u64 linger_us, u64 idle_us);
 
 /*
- * A SEND, WRITE, READ or CLOSE packet from the node with GID `node_gid`. Any content is
+ * A request or CLOSE packet from the node with GID `node_gid`. Any content is
  * safe. Exactly-once execution; answers go through ops->reply.
  */
 void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,

@@ -3,6 +3,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/vqp.h>
+#include <asm/byteorder.h>
 #include "tx.h"
 
 static u32 vqp_tx_count(u32 bytes, u32 unit)
@@ -49,6 +50,18 @@ static bool vqp_tx_read_pending(const struct vqp_tx *tx, const struct vqp_msg *m
 		if (tx->reads[i].msg == msg)
 			return true;
 	return false;
+}
+
+/* It can be answered however often the answer is lost: the target remembers what the last found. */
+static bool vqp_tx_may_add_atomic(const struct vqp_tx *tx)
+{
+	u32 i;
+
+	for (i = 0; i < VQP_READ_CHUNKS; i++)
+		if (tx->reads[i].msg && vqp_op_is_atomic(tx->reads[i].msg->op) &&
+		    tx->atomics - tx->reads[i].number >= VQP_READ_CHUNKS)
+			return false;
+	return true;
 }
 
 /* The target has carried the chunk out, but not all of the response arrived. */
@@ -250,7 +263,10 @@ static bool vqp_tx_sendable(struct vqp_tx *tx)
 		return false;
 	if (tx->next->fence && vqp_tx_reading_before(tx, tx->next))
 		return false;
-	return tx->next->op != VQP_OP_READ || vqp_tx_read_slot(tx, tx->psn_send);
+	if (vqp_op_is_atomic(tx->next->op) && tx->psn_send == tx->psn_next &&
+	    !vqp_tx_may_add_atomic(tx))
+		return false;
+	return !vqp_op_fetches(tx->next->op) || vqp_tx_read_slot(tx, tx->psn_send);
 }
 
 static int vqp_tx_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
@@ -302,7 +318,7 @@ static int vqp_tx_send_data(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u32
 	return vqp_tx_xmit(tx, &pkt, msg, offset, bytes);
 }
 
-/* Request what is missing of a chunk. */
+/* Request what is missing of a chunk, or of an atomic. */
 static int vqp_tx_send_read(struct vqp_tx *tx, struct vqp_tx_read *read, u64 now_us)
 {
 	u32 first = 0, last = VQP_READ_CHUNK_PACKETS - 1;
@@ -314,12 +330,14 @@ static int vqp_tx_send_read(struct vqp_tx *tx, struct vqp_tx_read *read, u64 now
 	while (!(read->missing & (1U << last)))
 		last--;
 	memset(&pkt, 0, sizeof(pkt));
-	pkt.op = VQP_OP_READ;
+	pkt.op = read->msg->op;
 	pkt.psn = read->psn;
 	pkt.rkey = read->msg->rkey;
 	pkt.offset = first * tx->cfg->payload_bytes;
 	pkt.addr = read->msg->remote_addr + read->offset + pkt.offset;
 	pkt.msg_bytes = min_t(u32, (last + 1) * tx->cfg->payload_bytes, read->bytes) - pkt.offset;
+	pkt.compare_add = read->msg->compare_add;
+	pkt.swap = read->msg->swap;
 	vqp_tx_next_turn(tx);
 	err = vqp_tx_xmit(tx, &pkt, read->msg, 0, 0);
 	if (err)
@@ -332,7 +350,7 @@ static int vqp_tx_send_read(struct vqp_tx *tx, struct vqp_tx_read *read, u64 now
 }
 
 /*
- * The chunk at `psn`, for the first time or after going back. The slot is there: vqp_tx_sendable().
+ * The chunk at `psn`, for the first time or again. The slot is there: vqp_tx_sendable().
  */
 static int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u64 now_us)
 {
@@ -346,9 +364,12 @@ static int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u6
 		read->offset = (psn - msg->psn) * chunk_bytes;
 		read->bytes = min_t(u32, msg->bytes - read->offset, chunk_bytes);
 		read->missing = (1U << vqp_tx_count(read->bytes, tx->cfg->payload_bytes)) - 1;
+		read->number = tx->atomics;
 		err = vqp_tx_send_read(tx, read, now_us);
 		if (err)
 			read->msg = NULL;
+		else if (vqp_op_is_atomic(msg->op))
+			tx->atomics++;
 		return err;
 	}
 	return vqp_tx_send_read(tx, read, now_us);
@@ -373,9 +394,9 @@ static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
 		tx->psn_next++;
 	if (!vqp_tx_has(msg, tx->psn_send))
 		tx->next = list_is_last(&msg->link, &tx->msgs) ? NULL : list_next_entry(msg, link);
-	ask = msg->op == VQP_OP_READ || !vqp_tx_sendable(tx);
+	ask = vqp_op_fetches(msg->op) || !vqp_tx_sendable(tx);
 
-	if (msg->op == VQP_OP_READ)
+	if (vqp_op_fetches(msg->op))
 		err = vqp_tx_send_chunk(tx, msg, psn, now_us);
 	else
 		err = vqp_tx_send_data(tx, msg, psn, ask ? VQP_PKT_ACK_REQ : 0);
@@ -459,7 +480,8 @@ static void vqp_tx_restart(struct vqp_tx *tx)
 
 /*
  * If all before `end` was carried out, is there unacknowledged what would be seen
- * if it were carried out again? A SEND is seen with its last packet, a WRITE with each.
+ * if it were carried out again? A SEND is seen with its last packet, a WRITE with each, and
+ * an atomic is not finished before its answer.
  */
 static bool vqp_tx_may_repeat(const struct vqp_tx *tx, u32 end)
 {
@@ -470,8 +492,7 @@ static bool vqp_tx_may_repeat(const struct vqp_tx *tx, u32 end)
 
 		if (!msg->assigned)
 			break;
-		if (msg->op != VQP_OP_READ && vqp_psn_before(seen, end) &&
-		    vqp_psn_before(tx->psn_acked, msg->psn + msg->psns))
+		if (msg->op != VQP_OP_READ && vqp_psn_before(seen, end) && !vqp_tx_done(tx, msg))
 			return true;
 	}
 	return false;
@@ -566,6 +587,21 @@ static void vqp_tx_read_lost(struct vqp_tx *tx, const struct vqp_tx_read *ended)
 	}
 }
 
+static int vqp_tx_place(struct vqp_tx *tx, const struct vqp_tx_read *read,
+			const struct vqp_pkt *pkt)
+{
+	const void *data = pkt->payload;
+	__be64 wire;
+	u64 before;
+
+	if (vqp_op_is_atomic(read->msg->op)) {
+		memcpy(&wire, pkt->payload, sizeof(wire));
+		before = be64_to_cpu(wire);
+		data = &before;
+	}
+	return tx->ops->place(tx, read->msg, read->offset + pkt->offset, data, pkt->payload_bytes);
+}
+
 static void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
 	const u32 payload = tx->cfg->payload_bytes;
@@ -582,8 +618,7 @@ static void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 n
 	if (vqp_psn_before(tx->psn_acked, pkt->psn + 1))
 		vqp_tx_advance(tx, pkt->psn + 1, now_us);
 	if (read->missing & (1U << index)) {
-		if (bytes && tx->ops->place(tx, read->msg, read->offset + pkt->offset,
-					    pkt->payload, bytes)) {
+		if (bytes && vqp_tx_place(tx, read, pkt)) {
 			vqp_tx_fail(tx, pkt->psn, VQP_WC_LOC_PROT_ERR);
 			return;
 		}
@@ -654,6 +689,9 @@ static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u6
 	case VQP_NAK_OP:
 		if (current)
 			vqp_tx_fail(tx, pkt->ack_psn, VQP_WC_REM_OP_ERR);
+		else if (vqp_tx_read_find(tx, pkt->ack_psn))
+			/* An earlier target did, and this one does not know what it found. */
+			vqp_tx_fail(tx, pkt->ack_psn, VQP_WC_RETRY_EXC_ERR);
 		break;
 	}
 }

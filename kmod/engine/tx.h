@@ -14,7 +14,8 @@
  * Reliability: the target takes packets in order only, and answers a gap with
  * NAK_SEQ: the flow goes back to it. READ chunks are idempotent: what is
  * missing of a response is requested again, from the first to the last missing
- * packet, as soon as the end of that response or of a later one arrives.
+ * packet, as soon as the end of that response or of a later one arrives. Atomics are carried out
+ * once: the target remembers what the last VQP_READ_CHUNKS found, and no more are sent than that.
  * Each time the flow goes back, and each READ request, is a new turn; answers
  * repeat the turn, so that an answer to an earlier one is never taken for news,
  * and round trips are measured however often a packet is sent.
@@ -35,19 +36,19 @@
 #include <linux/list.h>
 #include "wire.h"
 
-#define VQP_READ_CHUNKS		4	/* outstanding at most, per flow */
 #define VQP_TX_PAUSE_DOUBLINGS	6	/* of the pause that a target asks for */
 
 /* One work request of the initiator. The caller's before vqp_tx_post() and after complete(). */
 struct vqp_msg {
 	struct list_head link;		/* engine's while posted */
-	u8  op;				/* VQP_OP_SEND, VQP_OP_WRITE, VQP_OP_READ */
+	u8  op;				/* VQP_OP_SEND, _WRITE, _READ, _CMP_SWP, _FETCH_ADD */
 	u32 flags;			/* VQP_PKT_IMM, VQP_PKT_SOLICITED */
 	u32 imm;
-	bool fence;			/* not before earlier READs have arrived */
-	u32 bytes;			/* at most 1 GiB; 0 is fine */
+	bool fence;			/* not before what earlier ones fetch has arrived */
+	u32 bytes;			/* at most 1 GiB; 0 is fine; VQP_ATOMIC_BYTES of atomics */
 	u64 remote_addr;
 	u32 rkey;
+	u64 compare_add, swap;		/* atomics, as in struct vqp_pkt */
 	/* engine's */
 	u32 psn;			/* of the first packet or chunk, once assigned */
 	u32 psns;			/* how many */
@@ -67,7 +68,10 @@ struct vqp_tx_ops {
 	 */
 	int (*xmit)(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		    u32 offset, u32 bytes);
-	/* Put READ data at `offset` of msg's local memory. Non-zero: LOC_PROT_ERR, abort. */
+	/*
+	 * Put READ data, or what an atomic found, at `offset` of msg's local memory. Non-zero:
+	 * LOC_PROT_ERR, abort.
+	 */
 	int (*place)(struct vqp_tx *tx, struct vqp_msg *msg, u32 offset, const void *data,
 		     u32 bytes);
 	/* msg is finished (enum vqp_wc_status) and the caller's again. In posting order. */
@@ -96,10 +100,11 @@ struct vqp_tx_cfg {
 	u32 close_us;
 };
 
-/* A READ chunk that is outstanding. */
+/* A READ chunk, or an atomic, that is outstanding. */
 struct vqp_tx_read {
 	struct vqp_msg *msg;		/* NULL: free */
 	u32 psn;
+	u32 number;			/* of the flow's atomics */
 	u32 offset;			/* of the chunk in msg */
 	u32 bytes;
 	u32 missing;			/* bit i: packet i of the chunk has not arrived */
@@ -121,6 +126,7 @@ struct vqp_tx {
 	/* message that psn_send belongs to, or the first without PSNs; NULL: nothing to send */
 	struct vqp_msg *next;
 	struct vqp_tx_read reads[VQP_READ_CHUNKS];
+	u32 atomics;			/* sent */
 	u32 window;			/* packets in flight, at present */
 	u16 turn;
 	u16 back_turn;			/* the first turn since going back */

@@ -51,6 +51,14 @@ struct vqp_wire_read {
 	__be32 reserved;
 };
 
+struct vqp_wire_atomic {
+	__be64 addr;
+	__be32 rkey;
+	__be32 reserved;
+	__be64 compare_add;
+	__be64 swap;
+};
+
 struct vqp_wire_read_resp {
 	__be32 offset;
 };
@@ -70,6 +78,7 @@ union vqp_wire_op {
 	struct vqp_wire_send send;
 	struct vqp_wire_write write;
 	struct vqp_wire_read read;
+	struct vqp_wire_atomic atomic;
 	struct vqp_wire_read_resp read_resp;
 	struct vqp_wire_ack ack;
 	struct vqp_wire_nak nak;
@@ -79,8 +88,9 @@ static_assert(sizeof(struct vqp_wire_base) == 28);
 static_assert(sizeof(struct vqp_wire_open) == 84);
 static_assert(sizeof(struct vqp_wire_send) == 12);
 static_assert(sizeof(struct vqp_wire_write) == 16);
+static_assert(sizeof(struct vqp_wire_atomic) == 32);
 static_assert(sizeof(struct vqp_wire_nak) == 12);
-static_assert(sizeof(union vqp_wire_op) == 24);
+static_assert(sizeof(union vqp_wire_op) == 32);
 static_assert(sizeof(struct vqp_wire_base) + sizeof(struct vqp_wire_open) +
 	      sizeof(union vqp_wire_op) <= VQP_WIRE_HEADER_MAX);
 
@@ -96,6 +106,8 @@ static const struct {
 	[VQP_OP_ACK]	   = { sizeof(struct vqp_wire_ack), 0, false },
 	[VQP_OP_NAK]	   = { sizeof(struct vqp_wire_nak), 0, false },
 	[VQP_OP_CLOSE]	   = { 0, 0, false },
+	[VQP_OP_CMP_SWP]   = { sizeof(struct vqp_wire_atomic), VQP_PKT_OPEN, false },
+	[VQP_OP_FETCH_ADD] = { sizeof(struct vqp_wire_atomic), VQP_PKT_OPEN, false },
 };
 
 static int vqp_wire_parse_open(const void *buf, struct vqp_pkt *pkt)
@@ -150,6 +162,17 @@ static int vqp_wire_parse_read(const struct vqp_wire_read *read, struct vqp_pkt 
 	return 0;
 }
 
+static int vqp_wire_parse_atomic(const struct vqp_wire_atomic *atomic, struct vqp_pkt *pkt)
+{
+	pkt->addr = be64_to_cpu(atomic->addr);
+	pkt->rkey = be32_to_cpu(atomic->rkey);
+	pkt->compare_add = be64_to_cpu(atomic->compare_add);
+	pkt->swap = be64_to_cpu(atomic->swap);
+	if (atomic->reserved || (pkt->swap && pkt->op == VQP_OP_FETCH_ADD))
+		return -EBADMSG;
+	return 0;
+}
+
 static int vqp_wire_parse_nak(const struct vqp_wire_nak *nak, struct vqp_pkt *pkt)
 {
 	pkt->ack_psn = be32_to_cpu(nak->ack_psn);
@@ -183,6 +206,9 @@ static int vqp_wire_parse_op(const union vqp_wire_op *op, struct vqp_pkt *pkt)
 		return 0;
 	case VQP_OP_NAK:
 		return vqp_wire_parse_nak(&op->nak, pkt);
+	case VQP_OP_CMP_SWP:
+	case VQP_OP_FETCH_ADD:
+		return vqp_wire_parse_atomic(&op->atomic, pkt);
 	}
 	return 0;
 }
@@ -299,6 +325,13 @@ static void vqp_wire_build_op(void *buf, const struct vqp_pkt *pkt)
 		op.nak.ack_psn = cpu_to_be32(pkt->ack_psn);
 		op.nak.rnr_us = cpu_to_be32(pkt->rnr_us);
 		op.nak.nak = pkt->nak;
+		break;
+	case VQP_OP_CMP_SWP:
+	case VQP_OP_FETCH_ADD:
+		op.atomic.addr = cpu_to_be64(pkt->addr);
+		op.atomic.rkey = cpu_to_be32(pkt->rkey);
+		op.atomic.compare_add = cpu_to_be64(pkt->compare_add);
+		op.atomic.swap = cpu_to_be64(pkt->swap);
 		break;
 	}
 	memcpy(buf, &op, vqp_wire_ops[pkt->op].bytes);

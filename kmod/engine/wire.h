@@ -6,7 +6,7 @@
  *   base     28 bytes  every packet
  *   open     84 bytes  VQP_PKT_OPEN: all a target needs to take part; sent in
  *                      every packet until the flow's first acknowledgement
- *   op        0 to 24  by opcode
+ *   op        0 to 32  by opcode
  *   payload            SEND, WRITE, READ_RESP
  *
  * Which packets of a message are its FIRST and LAST follows from offset and
@@ -27,6 +27,11 @@
 #define VQP_WIRE_HEADER_MAX	144	/* base + open + op, rounded up */
 #define VQP_WIRE_LANES_MAX	8
 #define VQP_WIRE_MSG_MAX	(1U << 30)	/* bytes of a message */
+/*
+ * READ packets and atomics of a flow that are outstanding at most, and how many
+ * atomics' results targets remember: all nodes must agree.
+ */
+#define VQP_READ_CHUNKS		4
 #define VQP_READ_CHUNK_PACKETS	16		/* of responses to one READ packet, at most */
 
 enum vqp_op {
@@ -37,12 +42,16 @@ enum vqp_op {
 	VQP_OP_ACK	= 5,
 	VQP_OP_NAK	= 6,
 	VQP_OP_CLOSE	= 7,	/* the initiator will send nothing more on this flow */
-	VQP_OP_MAX	= VQP_OP_CLOSE,
+	VQP_OP_CMP_SWP	= 8,	/* answered with READ_RESP: what was there, in network order */
+	VQP_OP_FETCH_ADD = 9,
+	VQP_OP_MAX	= VQP_OP_FETCH_ADD,
 };
+
+#define VQP_ATOMIC_BYTES	8U
 
 #define VQP_PKT_FIRST		(1U << 0)	/* of a message */
 #define VQP_PKT_LAST		(1U << 1)
-#define VQP_PKT_OPEN		(1U << 2)	/* SEND, WRITE, READ only */
+#define VQP_PKT_OPEN		(1U << 2)	/* requests only */
 #define VQP_PKT_IMM		(1U << 3)	/* SEND, WRITE: the message consumes a receive */
 #define VQP_PKT_ACK_REQ		(1U << 4)
 #define VQP_PKT_SOLICITED	(1U << 5)
@@ -95,8 +104,10 @@ struct vqp_pkt {
 	u32 src_qpn[VQP_WIRE_LANES_MAX];
 
 	/* op */
-	u64 addr;			/* WRITE: of its first byte; READ: of the first wanted */
-	u32 rkey;			/* WRITE, READ */
+	u64 addr;			/* of the first byte; READ: of the first wanted */
+	u32 rkey;			/* all that is one-sided */
+	u64 compare_add;		/* CMP_SWP: swap if this is there; FETCH_ADD: what to add */
+	u64 swap;			/* CMP_SWP */
 	u32 msg_bytes;			/* SEND: whole message; READ: bytes wanted */
 	/* SEND: of this packet in the message; READ, READ_RESP: of the first byte in the chunk */
 	u32 offset;
@@ -106,9 +117,20 @@ struct vqp_pkt {
 	u32 rnr_us;			/* NAK_RNR, NAK_BUSY */
 
 	/* payload: at most 65535 bytes; its length is in the headers */
-	const void *payload;		/* into the parsed buffer */
+	const void *payload;		/* into the parsed buffer; or what is to be sent */
 	u32 payload_bytes;
 };
+
+static inline bool vqp_op_is_atomic(u8 op)
+{
+	return op == VQP_OP_CMP_SWP || op == VQP_OP_FETCH_ADD;
+}
+
+/* Answered with data. */
+static inline bool vqp_op_fetches(u8 op)
+{
+	return op == VQP_OP_READ || vqp_op_is_atomic(op);
+}
 
 /* PSNs are compared modulo 2^32. */
 static inline bool vqp_psn_before(u32 a, u32 b)

@@ -28,6 +28,8 @@
 struct message {
 	struct vqp_msg msg;
 	u8 local[REGION];
+	u64 before;			/* FETCH_ADD: what it must find if the target forgets nothing */
+	bool done;			/* FETCH_ADD: it was carried out */
 };
 
 struct flow {
@@ -37,10 +39,12 @@ struct flow {
 	u32 received;			/* messages at the target, those that take no receive included */
 	bool forgotten;			/* the target lost its context, or found none */
 	bool again;			/* since the last receive, in a way that lets messages come again */
+	bool repeats;			/* ever, in such a way */
 	bool failed;
 	u64 armed;
 	bool run_due, stale;
 	u8 written[REGION], expect[REGION];
+	u64 counter, counted;		/* at the target; by what was posted */
 };
 
 struct packet {
@@ -153,6 +157,8 @@ static void tx_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
 	if (msg->op == VQP_OP_READ)
 		for (u32 i = 0; i < msg->bytes; i++)
 			fuzz_check(m->local[i] == pattern(msg->rkey, msg->remote_addr + i));
+	if (msg->op == VQP_OP_FETCH_ADD)
+		fuzz_check(flow->forgotten || !memcmp(m->local, &m->before, sizeof(m->before)));
 	if (msg->op == VQP_OP_SEND || (msg->flags & VQP_PKT_IMM))
 		fuzz_check(flow->received > flow->completed);
 	flow->completed++;
@@ -278,6 +284,19 @@ static int rx_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 	return 0;
 }
 
+static int rx_atomic(struct vqp_rx *rx, const struct vqp_pkt *pkt, u64 *before)
+{
+	struct flow *flow = flow_of(rx);
+	struct message *m = flow->msgs[index_at(flow, rx->psn)];
+
+	fuzz_check(pkt->op == VQP_OP_FETCH_ADD && pkt->rkey == rx->flow);
+	fuzz_check(!m->done || flow->repeats);
+	m->done = true;
+	*before = flow->counter;
+	flow->counter += pkt->compare_add;
+	return 0;
+}
+
 static int rx_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 {
 	u8 payload[PAYLOAD];
@@ -289,14 +308,14 @@ static int rx_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32 
 		env.flows[pkt->flow].forgotten = true;
 	for (u32 i = 0; i < bytes; i++)
 		payload[i] = pattern(rkey, addr + i);
-	send(pkt, payload);
+	send(pkt, pkt->payload ? pkt->payload : payload);
 	return 0;
 }
 
 static const struct vqp_rx_ops rx_ops = {
 	.open = rx_open, .close = rx_close, .alive = rx_alive, .recv_begin = rx_recv_begin,
 	.recv_data = rx_recv_data, .recv_end = rx_recv_end, .write = rx_write,
-	.read_check = rx_read_check, .reply = rx_reply,
+	.read_check = rx_read_check, .atomic = rx_atomic, .reply = rx_reply,
 };
 
 /* ---- Events ---- */
@@ -318,7 +337,15 @@ static void post(struct fuzz *in, u8 how)
 	m->msg.fence = how & 8;
 	m->msg.remote_addr = size >> 3;
 	m->msg.rkey = i + (m->msg.op == VQP_OP_READ ? RKEY_READ : 0);
-	if (m->msg.op != VQP_OP_READ) {
+	if (m->msg.op == VQP_OP_READ && (how & 16)) {
+		m->msg.op = VQP_OP_FETCH_ADD;
+		m->msg.bytes = VQP_ATOMIC_BYTES;
+		m->msg.rkey = i;
+		m->msg.remote_addr = 0;
+		m->msg.compare_add = 1 + size;
+		m->before = flow->counted;
+		flow->counted += m->msg.compare_add;
+	} else if (m->msg.op != VQP_OP_READ) {
 		if (how & 16) {
 			m->msg.flags = VQP_PKT_IMM;
 			m->msg.imm = flow->posted + 1;
@@ -365,6 +392,7 @@ static void lose(void)
 	for (u32 i = 0; i < FLOWS; i++) {
 		env.flows[i].forgotten = true;
 		env.flows[i].again |= !env.flows[i].tx.opened;
+		env.flows[i].repeats |= !env.flows[i].tx.opened;
 	}
 	vqp_rxtab_purge(&env.tab, env.away ? &env : NULL);
 }
@@ -373,6 +401,7 @@ static void retarget(struct flow *flow)
 {
 	flow->stale = false;
 	flow->again |= flow->forgotten;
+	flow->repeats |= flow->forgotten;
 	vqp_tx_retarget(&flow->tx, env.now);
 }
 
@@ -474,6 +503,7 @@ static void check_end(struct flow *flow)
 {
 	fuzz_check(vqp_tx_idle(&flow->tx));
 	fuzz_check(flow->failed || !memcmp(flow->written, flow->expect, REGION));
+	fuzz_check(flow->forgotten || flow->counter == flow->counted);
 	for (; !flow->failed && flow->received < flow->posted; flow->received++)
 		fuzz_check(!is_received(flow->msgs[flow->received]));
 	for (u32 i = 0; i < flow->posted; i++)

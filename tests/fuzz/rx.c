@@ -164,6 +164,27 @@ static int fake_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 	return 0;
 }
 
+static int fake_atomic(struct vqp_rx *rx, const struct vqp_pkt *pkt, u64 *before)
+{
+	check_next(rx);
+	fuzz_check(pkt == env.pkt && vqp_op_is_atomic(pkt->op) && pkt->addr % VQP_ATOMIC_BYTES == 0);
+	if (fails(WRITE_FAILS))
+		return -EACCES;
+	*before = pkt->psn;
+	return 0;
+}
+
+/* It tells what this very atomic found. */
+static void check_found(const struct vqp_pkt *pkt)
+{
+	const u8 *at = pkt->payload;
+	u64 before = 0;
+
+	for (u32 i = 0; i < VQP_ATOMIC_BYTES; i++)
+		before = before << 8 | at[i];
+	fuzz_check(pkt->payload_bytes == VQP_ATOMIC_BYTES && !pkt->offset && before == pkt->psn);
+}
+
 static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 {
 	u8 buf[VQP_WIRE_HEADER_MAX + PAYLOAD] = { 0 };
@@ -175,7 +196,10 @@ static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u3
 	fuzz_check(parsed.flow == env.pkt->flow && parsed.psn == env.pkt->psn && parsed.turn == env.pkt->turn);
 	fuzz_check(parsed.src_epoch == EPOCH && parsed.dst_epoch == env.pkt->src_epoch);
 	fuzz_check(env.pkt->op != VQP_OP_CLOSE);
-	if (bytes) {
+	if (pkt->payload) {
+		fuzz_check(pkt->op == VQP_OP_READ_RESP && rx);
+		check_found(pkt);
+	} else if (bytes) {
 		fuzz_check(pkt->op == VQP_OP_READ_RESP && rx && rkey == env.pkt->rkey);
 		fuzz_check(pkt->offset + bytes <= PAYLOAD * VQP_READ_CHUNK_PACKETS);
 		fuzz_check(addr >= env.read_addr && addr + bytes <= env.read_addr + env.read_bytes);
@@ -189,7 +213,7 @@ static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u3
 static const struct vqp_rx_ops fake_ops = {
 	.open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
 	.recv_data = fake_recv_data, .recv_end = fake_recv_end, .write = fake_write,
-	.read_check = fake_read_check, .reply = fake_reply,
+	.read_check = fake_read_check, .atomic = fake_atomic, .reply = fake_reply,
 };
 
 /* ---- What must hold between two packets ---- */
@@ -283,7 +307,7 @@ static void read_sizes(struct fuzz *in, struct vqp_pkt *pkt)
 	pkt->msg_bytes = sizes[fuzz_below(in, 8)];
 	pkt->offset = fuzz_below(in, 5) * (PAYLOAD / 2);
 	pkt->payload_bytes = sizes[fuzz_below(in, 5)];
-	if (pkt->op == VQP_OP_READ)
+	if (vqp_op_fetches(pkt->op))
 		pkt->payload_bytes = 0;
 }
 
@@ -295,6 +319,8 @@ static struct vqp_pkt read_packet(struct fuzz *in)
 	const u8 odd = fuzz_byte(in);
 
 	pkt.op = odd == 1 ? fuzz_byte(in) : ops[odd >> 6];
+	if (pkt.op == VQP_OP_READ && odd & 0x20)
+		pkt.op = odd & 0x10 ? VQP_OP_CMP_SWP : VQP_OP_FETCH_ADD;
 	pkt.flow = env.key % FLOWS;
 	pkt.flags = fuzz_byte(in) & VQP_PKT_FLAGS_ALL;
 	if (pkt.op == VQP_OP_CLOSE)

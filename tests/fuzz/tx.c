@@ -72,6 +72,23 @@ static void check_read(const struct vqp_pkt *pkt, const struct vqp_msg *msg)
 	fuzz_check(pkt->msg_bytes || !msg->bytes);
 }
 
+/* The target remembers what the last VQP_READ_CHUNKS found: this one may not push out what is awaited. */
+static void check_atomic(const struct vqp_pkt *pkt)
+{
+	const struct vqp_tx_read *own = NULL;
+
+	for (u32 i = 0; i < VQP_READ_CHUNKS; i++)
+		if (env.tx.reads[i].msg && env.tx.reads[i].psn == pkt->psn)
+			own = &env.tx.reads[i];
+	fuzz_check(own);
+	for (u32 i = 0; i < VQP_READ_CHUNKS; i++) {
+		const struct vqp_tx_read *read = &env.tx.reads[i];
+
+		if (read->msg && vqp_op_is_atomic(read->msg->op) && vqp_psn_before(read->psn, pkt->psn))
+			fuzz_check(own->number - read->number < VQP_READ_CHUNKS);
+	}
+}
+
 static int fake_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, u32 offset, u32 bytes)
 {
 	struct message *m = msg ? message_of(msg) : NULL;
@@ -84,6 +101,8 @@ static int fake_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg
 		fuzz_check(offset <= msg->bytes && bytes <= msg->bytes - offset);
 		if (msg->op == VQP_OP_READ)
 			check_read(pkt, msg);
+		else if (vqp_op_is_atomic(msg->op))
+			check_atomic(pkt);
 		else
 			fuzz_check(pkt->psn - tx->psn_acked < tx->cfg->window_packets);
 		if (m->bad)
@@ -93,7 +112,7 @@ static int fake_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg
 		env.run_due |= msg != NULL;
 		return -EAGAIN;
 	}
-	if (m && msg->op != VQP_OP_READ)
+	if (m && !vqp_op_fetches(msg->op))
 		m->seen[pkt->psn - msg->psn] = true;
 	return 0;
 }
@@ -102,7 +121,7 @@ static int fake_place(struct vqp_tx *tx, struct vqp_msg *msg, u32 offset, const 
 {
 	struct message *m = message_of(msg);
 
-	fuzz_check(tx == &env.tx && msg->op == VQP_OP_READ && from == data);
+	fuzz_check(tx == &env.tx && vqp_op_fetches(msg->op) && (from == data || vqp_op_is_atomic(msg->op)));
 	fuzz_check(bytes && offset % PAYLOAD == 0 && offset < msg->bytes);
 	fuzz_check(bytes == (msg->bytes - offset < PAYLOAD ? msg->bytes - offset : PAYLOAD));
 	fuzz_check(!m->seen[offset / PAYLOAD]);
@@ -168,7 +187,7 @@ static void check_flow(void)
 		message_of(tx->next);
 	for (u32 i = 0; i < VQP_READ_CHUNKS; i++)
 		if (tx->reads[i].msg)
-			fuzz_check(message_of(tx->reads[i].msg)->msg.op == VQP_OP_READ && tx->reads[i].missing);
+			fuzz_check(vqp_op_fetches(message_of(tx->reads[i].msg)->msg.op) && tx->reads[i].missing);
 	fuzz_check(tx->deadline_us == env.armed);
 	/* never stuck: there is always somebody who will call */
 	fuzz_check(vqp_tx_idle(tx) || tx->stopped || env.run_due || env.armed);
@@ -198,8 +217,12 @@ static void post(struct fuzz *in, u8 how)
 	m->msg.op = ops[how & 3];
 	m->msg.bytes = read_bytes(in, m->msg.op);
 	m->msg.fence = how & 4;
+	if ((how & 3) == 3 && (how & 8)) {
+		m->msg.op = how & 0x10 ? VQP_OP_CMP_SWP : VQP_OP_FETCH_ADD;
+		m->msg.bytes = VQP_ATOMIC_BYTES;
+	}
 	m->bad = (how & 0x38) == 0x38;
-	if (m->msg.op != VQP_OP_READ)
+	if (!vqp_op_fetches(m->msg.op))
 		m->msg.flags = how & 0x18 ? 0 : VQP_PKT_IMM | VQP_PKT_SOLICITED;
 	m->msg.imm = how;
 	env.posted[env.nposted++] = m;

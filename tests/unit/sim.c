@@ -20,7 +20,7 @@ struct sim_msg {
 	u64 addr;
 	u64 fill;			/* seed of its bytes */
 	u8 *local;			/* while posted */
-	u8 *expect;			/* READ, while posted: what it must bring */
+	u8 *expect;			/* of what fetches, while posted: what it must bring */
 };
 
 /* A receive request, taken. */
@@ -38,7 +38,6 @@ struct sim_flow {
 	u64 armed;			/* deadline, or 0 */
 	struct sim_msg *msgs;
 	u32 posted, completed, received;
-	u32 reading;			/* READs that have not completed */
 	bool run_due;			/* xmit said -EAGAIN */
 	/* at the target */
 	u8 *memory;
@@ -250,9 +249,8 @@ static void sim_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
 
 	sim_check(sim, status == VQP_WC_SUCCESS);
 	sim_check(sim, m == &flow->msgs[flow->completed]);
-	if (m->kind == SIM_READ) {
+	if (m->expect) {
 		sim_check(sim, !memcmp(m->local, m->expect, m->bytes));
-		flow->reading--;
 		free(m->expect);
 	}
 	flow->completed++;
@@ -282,22 +280,61 @@ static const struct vqp_tx_ops sim_tx_ops = {
 	.xmit = sim_xmit, .place = sim_place, .complete = sim_complete, .arm = sim_arm, .stale = sim_stale,
 };
 
+/* Carry out the atomic `op`; what was there. */
+static u64 sim_atomic_at(u8 *at, u8 op, u64 compare_add, u64 swap)
+{
+	u64 before, after;
+
+	memcpy(&before, at, sizeof(before));
+	after = before + compare_add;
+	if (op == VQP_OP_CMP_SWP)
+		after = before == compare_add ? swap : before;
+	memcpy(at, &after, sizeof(after));
+	return before;
+}
+
+/* With what is there, every other time, and something else. */
+static void sim_atomic_operands(struct sim_flow *flow, struct sim_msg *m)
+{
+	m->msg.compare_add = m->fill;
+	if (m->kind == SIM_CMP_SWP) {
+		m->msg.swap = m->fill * 3;
+		if (m->imm % 2)
+			memcpy(&m->msg.compare_add, flow->expect + m->addr, sizeof(m->msg.compare_add));
+	}
+}
+
+/* Some of this memory is to be brought by a READ that is under way. */
+static bool sim_is_read(const struct sim_flow *flow, const struct sim_msg *m)
+{
+	const struct sim_msg *read;
+
+	for (read = &flow->msgs[flow->completed]; read < m; read++)
+		if (read->kind == SIM_READ && m->addr < read->addr + read->bytes &&
+		    read->addr < m->addr + m->bytes)
+			return true;
+	return false;
+}
+
 /*
  * Apply a message to what the target should look like after it, and keep what it should
- * look like to a READ. That may be carried out again while it is under way: what follows
- * it and writes waits for it.
+ * look like to one that fetches. A READ may be carried out again while it is under way: what
+ * follows it and writes there waits for it.
  */
 static void sim_expect(struct sim_flow *flow, struct sim_msg *m)
 {
-	if (m->kind == SIM_READ) {
+	if (vqp_op_fetches(m->msg.op)) {
 		m->expect = malloc(m->bytes ? m->bytes : 1);
 		assert_non_null(m->expect);
 		memcpy(m->expect, flow->expect + m->addr, m->bytes);
-		flow->reading++;
-	} else if (m->kind == SIM_WRITE || m->kind == SIM_WRITE_IMM) {
-		sim_fill(flow->expect + m->addr, m->bytes, m->fill);
-		m->msg.fence = flow->reading;
 	}
+	if (m->msg.op == VQP_OP_WRITE)
+		sim_fill(flow->expect + m->addr, m->bytes, m->fill);
+	else if (vqp_op_is_atomic(m->msg.op))
+		sim_atomic_at(flow->expect + m->addr, m->msg.op, m->msg.compare_add, m->msg.swap);
+	else
+		return;
+	m->msg.fence = sim_is_read(flow, m);
 }
 
 static void sim_queue(struct sim_flow *flow, struct sim_msg *m)
@@ -305,6 +342,7 @@ static void sim_queue(struct sim_flow *flow, struct sim_msg *m)
 	static const u8 ops[] = {
 		[SIM_SEND] = VQP_OP_SEND, [SIM_SEND_IMM] = VQP_OP_SEND, [SIM_WRITE] = VQP_OP_WRITE,
 		[SIM_WRITE_IMM] = VQP_OP_WRITE, [SIM_READ] = VQP_OP_READ,
+		[SIM_CMP_SWP] = VQP_OP_CMP_SWP, [SIM_FETCH_ADD] = VQP_OP_FETCH_ADD,
 	};
 
 	m->local = malloc(m->bytes ? m->bytes : 1);
@@ -318,6 +356,7 @@ static void sim_queue(struct sim_flow *flow, struct sim_msg *m)
 		m->msg.flags = VQP_PKT_IMM;
 		m->msg.imm = m->imm;
 	}
+	sim_atomic_operands(flow, m);
 	sim_expect(flow, m);
 	vqp_tx_queue(&flow->tx, &m->msg);
 }
@@ -368,6 +407,11 @@ static bool sim_alive(struct vqp_rx *rx)
 	return true;
 }
 
+static bool sim_is_received(const struct sim_msg *m)
+{
+	return m->kind == SIM_SEND || m->kind == SIM_SEND_IMM || m->kind == SIM_WRITE_IMM;
+}
+
 /* The message that the flow's next receive must be for. */
 static struct sim_msg *sim_next_received(struct sim_flow *flow)
 {
@@ -376,7 +420,7 @@ static struct sim_msg *sim_next_received(struct sim_flow *flow)
 	for (; flow->received < flow->posted; flow->received++) {
 		struct sim_msg *m = &flow->msgs[flow->received];
 
-		if (m->kind != SIM_WRITE && m->kind != SIM_READ)
+		if (sim_is_received(m))
 			return m;
 	}
 	sim_check(sim, !"a receive without a message");
@@ -453,6 +497,15 @@ static int sim_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 	return 0;
 }
 
+static int sim_atomic(struct vqp_rx *rx, const struct vqp_pkt *pkt, u64 *before)
+{
+	struct sim_flow *flow = sim_rx_flow(rx);
+
+	sim_check(flow->sim, pkt->rkey == RKEY + flow->index && pkt->addr + VQP_ATOMIC_BYTES <= REGION_BYTES);
+	*before = sim_atomic_at(flow->memory + pkt->addr, pkt->op, pkt->compare_add, pkt->swap);
+	return 0;
+}
+
 /* The sender of the packet at hand, and its receiver. */
 struct sim_route {
 	struct sim *sim;
@@ -480,14 +533,14 @@ static int sim_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32
 		sim->stats->no_flow += pkt->nak == VQP_NAK_NO_FLOW;
 		sim->stats->gaps += pkt->nak == VQP_NAK_SEQ;
 	}
-	sim_send(sim, route->to, route->from, pkt, bytes ? sim_rx_flow(rx)->memory + addr : NULL);
+	sim_send(sim, route->to, route->from, pkt, pkt->payload || !bytes ? pkt->payload : sim_rx_flow(rx)->memory + addr);
 	return 0;
 }
 
 static const struct vqp_rx_ops sim_rx_ops = {
 	.open = sim_open, .close = sim_close, .alive = sim_alive, .recv_begin = sim_recv_begin,
 	.recv_data = sim_recv_data, .recv_end = sim_recv_end, .write = sim_write,
-	.read_check = sim_read_check, .reply = sim_reply,
+	.read_check = sim_read_check, .atomic = sim_atomic, .reply = sim_reply,
 };
 
 /* ---- The run ---- */
@@ -602,10 +655,12 @@ static void sim_flow_init(struct sim *sim, struct sim_flow *flow, u32 index)
 		struct sim_msg *m = &flow->msgs[i];
 
 		m->kind = sim_random_kind(sim);
-		m->bytes = sim_random_bytes(sim);
+		m->bytes = m->kind < SIM_CMP_SWP ? sim_random_bytes(sim) : VQP_ATOMIC_BYTES;
 		m->imm = unit_random(&sim->rng);
 		m->fill = unit_random(&sim->rng);
 		m->addr = sim_random(sim, REGION_BYTES - m->bytes + 1);
+		if (m->kind >= SIM_CMP_SWP)
+			m->addr &= ~7ULL;
 	}
 	sim_push(sim, (struct sim_event) {
 		.at_us = sim->now_us + sim_random(sim, cfg->pause_us), .what = SIM_POST, .flow = index,
@@ -616,11 +671,8 @@ static void sim_flow_end(struct sim *sim, struct sim_flow *flow)
 {
 	sim_check(sim, flow->completed == sim->cfg->msgs);
 	sim_check(sim, vqp_tx_idle(&flow->tx));
-	while (flow->received < flow->posted) {
-		const u32 kind = flow->msgs[flow->received++].kind;
-
-		sim_check(sim, kind == SIM_WRITE || kind == SIM_READ);
-	}
+	while (flow->received < flow->posted)
+		sim_check(sim, !sim_is_received(&flow->msgs[flow->received++]));
 	sim_check(sim, !memcmp(flow->memory, flow->expect, REGION_BYTES));
 	sim->stats->resent += flow->tx.packets_resent;
 	free(flow->msgs);

@@ -30,7 +30,9 @@ struct sim_cfg {
 	u32 close_us;			/* an idle flow closes; 0: never */
 };
 
-enum sim_kind { SIM_SEND, SIM_SEND_IMM, SIM_WRITE, SIM_WRITE_IMM, SIM_READ, SIM_KINDS };
+enum sim_kind {
+	SIM_SEND, SIM_SEND_IMM, SIM_WRITE, SIM_WRITE_IMM, SIM_READ, SIM_CMP_SWP, SIM_FETCH_ADD, SIM_KINDS
+};
 
 struct sim_stats {
 	u64 packets, resent, lost, busy, reused, no_flow, rnr, gaps, bytes;

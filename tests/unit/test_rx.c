@@ -26,8 +26,9 @@ static struct {
 	struct vqp_pkt answers[1024];
 	u64 addr[1024];			/* of READ_RESP payloads */
 	u32 nanswers, seen;
-	u32 opens, closes, begun, ended, broken, writes, checks;
-	int open_err, begin_err, data_err, write_err, check_err;
+	u8 found[VQP_ATOMIC_BYTES];	/* by the latest atomic, as it was answered */
+	u32 opens, closes, begun, ended, broken, writes, checks, atomics;
+	int open_err, begin_err, data_err, write_err, check_err, atomic_err;
 	u32 lose_after;			/* answers until reply() fails */
 	bool dead;			/* the namespace */
 	u8 received[8192];
@@ -135,6 +136,18 @@ static int fake_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 	return env.check_err;
 }
 
+/* What it finds is how many there were before. */
+static int fake_atomic(struct vqp_rx *rx, const struct vqp_pkt *pkt, u64 *before)
+{
+	(void)rx;
+	assert_int_equal(pkt->rkey, 5);
+	assert_int_equal(pkt->addr % 8, 0);
+	if (env.atomic_err)
+		return env.atomic_err;
+	*before = env.atomics++;
+	return 0;
+}
+
 static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 {
 	(void)rx;
@@ -145,9 +158,11 @@ static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u3
 	if (!env.lose_after)
 		return -EAGAIN;
 	env.lose_after--;
-	assert_int_equal(rkey, pkt->op == VQP_OP_READ_RESP ? 5 : 0);
+	assert_int_equal(rkey, pkt->op == VQP_OP_READ_RESP && !pkt->payload ? 5 : 0);
 	assert_true(env.nanswers < ARRAY_SIZE(env.answers));
 	env.addr[env.nanswers] = addr;
+	if (pkt->payload)
+		memcpy(env.found, pkt->payload, sizeof(env.found));
 	env.answers[env.nanswers++] = *pkt;
 	return 0;
 }
@@ -155,7 +170,7 @@ static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u3
 static const struct vqp_rx_ops fake_ops = {
 	.open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
 	.recv_data = fake_recv_data, .recv_end = fake_recv_end, .write = fake_write,
-	.read_check = fake_read_check, .reply = fake_reply,
+	.read_check = fake_read_check, .atomic = fake_atomic, .reply = fake_reply,
 };
 
 static int setup(void **state)
@@ -239,6 +254,11 @@ static void read_chunk(u32 psn, u32 offset, u32 bytes)
 	});
 }
 
+static void fetch_add(u32 psn)
+{
+	input((struct vqp_pkt) { .op = VQP_OP_FETCH_ADD, .psn = psn, .addr = 0x4000, .rkey = 5, .compare_add = 1 });
+}
+
 static const struct vqp_pkt *answer(void)
 {
 	assert_true(env.seen < env.nanswers);
@@ -270,6 +290,18 @@ static const struct vqp_pkt *expect_nak(u8 nak)
 static void expect_nak_at(u8 nak, u32 psn)
 {
 	assert_int_equal(expect_nak(nak)->ack_psn, psn);
+}
+
+/* An atomic was the n-th that was carried out. */
+static void expect_found(u32 psn, u8 n)
+{
+	const struct vqp_pkt *pkt = answer();
+	const u8 before[VQP_ATOMIC_BYTES] = { 0, 0, 0, 0, 0, 0, 0, n };
+
+	assert_int_equal(pkt->op, VQP_OP_READ_RESP);
+	assert_int_equal(pkt->psn, psn);
+	assert_int_equal(pkt->offset, 0);
+	assert_memory_equal(env.found, before, sizeof(before));
 }
 
 /* ---- Opening ---- */
@@ -781,6 +813,133 @@ static void a_late_read_of_a_key_now_gone_does_not_fail_the_flow(void **state)
 	expect_ack(PSN(3));
 }
 
+/* ---- Atomics ---- */
+
+static void an_atomic_is_answered_with_what_was_there(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	fetch_add(PSN(1));
+	expect_found(PSN(1), 0);
+	fetch_add(PSN(2));
+	expect_found(PSN(2), 1);
+	input((struct vqp_pkt) { .op = VQP_OP_CMP_SWP, .psn = PSN(3), .addr = 0x4000, .rkey = 5 });
+	expect_found(PSN(3), 2);
+	expect_silence();
+}
+
+static void an_atomic_is_carried_out_once(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	fetch_add(PSN(1));
+	fetch_add(PSN(2));
+	env.seen = 2;
+	fetch_add(PSN(1));
+	expect_found(PSN(1), 0);
+	fetch_add(PSN(2));
+	expect_found(PSN(2), 1);
+	assert_int_equal(env.atomics, 2);
+}
+
+static void the_last_atomics_are_remembered(void **state)
+{
+	const u32 n = VQP_READ_CHUNKS + 3;
+
+	(void)state;
+	open_flow(FLOW);
+	for (u32 i = 1; i <= n; i++)
+		fetch_add(PSN(i));
+	env.seen = n;
+	for (u32 i = n - VQP_READ_CHUNKS + 1; i <= n; i++) {
+		fetch_add(PSN(i));
+		expect_found(PSN(i), i - 1);
+	}
+	/* whose initiator has long known the answer, or it would not have sent the last */
+	fetch_add(PSN(n - VQP_READ_CHUNKS));
+	expect_nak_at(VQP_NAK_OP, PSN(n - VQP_READ_CHUNKS));
+	expect_silence();
+	assert_int_equal(env.atomics, n);
+}
+
+static void the_latest_atomic_of_a_psn_is_told(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	fetch_add(PSN(1));
+	env.slots[0].psn = PSN(1);	/* 2^32 packets later */
+	fetch_add(PSN(1));
+	env.seen = 1;
+	expect_found(PSN(1), 1);
+	fetch_add(PSN(1));
+	expect_found(PSN(1), 1);
+}
+
+static void what_an_atomic_found_survives_a_close(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	fetch_add(PSN(1));
+	input((struct vqp_pkt) { .op = VQP_OP_CLOSE, .psn = PSN(2) });
+	env.seen = env.nanswers;
+	input((struct vqp_pkt) {
+		.op = VQP_OP_SEND, .psn = PSN(2), .flags = WHOLE | VQP_PKT_OPEN | VQP_PKT_ACK_REQ, .open_psn = PSN(2),
+	});
+	expect_ack(PSN(3));
+	fetch_add(PSN(1));
+	expect_found(PSN(1), 0);
+}
+
+static void a_new_context_remembers_no_atomics(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	fetch_add(PSN(1));
+	vqp_rxtab_purge(&env.tab, NULL);
+	env.seen = env.nanswers;
+	input((struct vqp_pkt) {
+		.op = VQP_OP_SEND, .psn = PSN(2), .flags = WHOLE | VQP_PKT_OPEN | VQP_PKT_ACK_REQ, .open_psn = PSN(2),
+	});
+	expect_ack(PSN(3));
+	fetch_add(PSN(1));
+	expect_nak_at(VQP_NAK_OP, PSN(1));
+	assert_int_equal(env.atomics, 1);
+	send(PSN(3), VQP_PKT_ACK_REQ, 10);
+	expect_ack(PSN(4));
+}
+
+static void an_atomic_across_words_is_refused(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	input((struct vqp_pkt) { .op = VQP_OP_FETCH_ADD, .psn = PSN(1), .addr = 0x4004, .rkey = 5 });
+	expect_nak_at(VQP_NAK_INV_REQ, PSN(1));
+	assert_int_equal(env.atomics, 0);
+}
+
+static void an_atomic_with_a_bad_key_is_refused(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.atomic_err = -EACCES;
+	fetch_add(PSN(1));
+	expect_nak_at(VQP_NAK_ACCESS, PSN(1));
+	env.atomic_err = 0;
+	fetch_add(PSN(2));
+	expect_nak_at(VQP_NAK_ACCESS, PSN(1));
+	assert_int_equal(env.atomics, 0);
+}
+
+static void an_atomic_in_a_message_is_a_violation(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 10, 20);
+	fetch_add(PSN(2));
+	expect_nak_at(VQP_NAK_OP, PSN(2));
+	assert_int_equal(env.atomics, 0);
+}
+
 static void a_gap_is_reported_once(void **state)
 {
 	(void)state;
@@ -1268,7 +1427,7 @@ static struct vqp_pkt random_packet(u64 *rng)
 		pkt.flow = FLOW + unit_random(rng) % 64;
 	switch (r >> 48 & 63) {
 	case 0:
-		pkt.op = unit_random(rng) % 9;
+		pkt.op = unit_random(rng) % (VQP_OP_MAX + 2);
 		break;
 	case 1:
 		pkt.psn += unit_random(rng) % 5 - 2;
@@ -1353,6 +1512,15 @@ int main(void)
 		TEST(a_duplicate_is_acknowledged_not_executed),
 		TEST(a_duplicate_read_is_checked_and_answered_again),
 		TEST(a_late_read_of_a_key_now_gone_does_not_fail_the_flow),
+		TEST(an_atomic_is_answered_with_what_was_there),
+		TEST(an_atomic_is_carried_out_once),
+		TEST(the_last_atomics_are_remembered),
+		TEST(the_latest_atomic_of_a_psn_is_told),
+		TEST(what_an_atomic_found_survives_a_close),
+		TEST(a_new_context_remembers_no_atomics),
+		TEST(an_atomic_across_words_is_refused),
+		TEST(an_atomic_with_a_bad_key_is_refused),
+		TEST(an_atomic_in_a_message_is_a_violation),
 		TEST(a_gap_is_reported_once),
 		TEST(each_gap_is_reported),
 		TEST(a_gap_is_reported_again_when_the_initiator_went_back),

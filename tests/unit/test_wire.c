@@ -16,7 +16,8 @@ static const struct vqp_pkt open_header = {
 enum sample {
 	SEND_WHOLE, SEND_FIRST, SEND_MIDDLE, SEND_LAST_IMM, SEND_EMPTY, SEND_OPEN,
 	WRITE_WHOLE, WRITE_MIDDLE, WRITE_IMM, WRITE_EMPTY, WRITE_OPEN,
-	READ, READ_OPEN, READ_RESP, READ_RESP_EMPTY, ACK, NAK_SEQ, NAK_RNR, CLOSE, SAMPLES
+	READ, READ_OPEN, READ_RESP, READ_RESP_EMPTY, ACK, NAK_SEQ, NAK_RNR, CLOSE,
+	CMP_SWP, CMP_SWP_OPEN, FETCH_ADD, SAMPLES
 };
 
 static struct vqp_pkt sample(enum sample which)
@@ -28,6 +29,7 @@ static struct vqp_pkt sample(enum sample which)
 	case SEND_OPEN:
 	case WRITE_OPEN:
 	case READ_OPEN:
+	case CMP_SWP_OPEN:
 		pkt = open_header;
 		pkt.flags = VQP_PKT_OPEN;
 		break;
@@ -127,6 +129,19 @@ static struct vqp_pkt sample(enum sample which)
 		break;
 	case CLOSE:
 		pkt.op = VQP_OP_CLOSE;
+		break;
+	case CMP_SWP:
+	case CMP_SWP_OPEN:
+		pkt.op = VQP_OP_CMP_SWP;
+		pkt.addr = 0x7f0011223348;
+		pkt.rkey = 0xe1e2e3e4;
+		pkt.compare_add = 0x0102030405060708;
+		pkt.swap = 0x1112131415161718;
+		break;
+	case FETCH_ADD:
+		pkt.op = VQP_OP_FETCH_ADD;
+		pkt.addr = ~0ULL;
+		pkt.compare_add = ~0ULL;
 		break;
 	case SAMPLES:
 		fail();
@@ -296,7 +311,7 @@ static void header_lengths(void **state)
 	const struct { enum sample which; u32 bytes; } expect[] = {
 		{ SEND_WHOLE, BASE + 12 }, { WRITE_WHOLE, BASE + 16 }, { READ, BASE + 24 },
 		{ READ_RESP, BASE + 4 }, { ACK, BASE + 4 }, { NAK_SEQ, BASE + 12 }, { CLOSE, BASE },
-		{ READ_OPEN, BASE + OPEN + 24 },
+		{ READ_OPEN, BASE + OPEN + 24 }, { FETCH_ADD, BASE + 32 }, { CMP_SWP_OPEN, BASE + OPEN + 32 },
 	};
 	u8 header[VQP_WIRE_HEADER_MAX];
 
@@ -574,6 +589,22 @@ static void reserved_read_field(void **state)
 	refused_byte(READ, BASE + 23, 1);
 }
 
+static void reserved_atomic_field(void **state)
+{
+	(void)state;
+	refused_byte(CMP_SWP, BASE + 12, 1);
+	refused_byte(FETCH_ADD, BASE + 15, 1);
+}
+
+static void fetch_add_swaps_nothing(void **state)
+{
+	struct vqp_pkt pkt = sample(FETCH_ADD);
+
+	(void)state;
+	pkt.swap = 1;
+	refused(&pkt);
+}
+
 static void read_resp_far_out(void **state)
 {
 	struct vqp_pkt pkt = sample(READ_RESP);
@@ -638,7 +669,10 @@ int main(void)
 		ROUND_TRIP(SEND_EMPTY), ROUND_TRIP(SEND_OPEN), ROUND_TRIP(WRITE_WHOLE), ROUND_TRIP(WRITE_MIDDLE),
 		ROUND_TRIP(WRITE_IMM), ROUND_TRIP(WRITE_EMPTY), ROUND_TRIP(WRITE_OPEN), ROUND_TRIP(READ),
 		ROUND_TRIP(READ_OPEN), ROUND_TRIP(READ_RESP), ROUND_TRIP(READ_RESP_EMPTY), ROUND_TRIP(ACK),
-		ROUND_TRIP(NAK_SEQ), ROUND_TRIP(NAK_RNR), ROUND_TRIP(CLOSE),
+		ROUND_TRIP(NAK_SEQ), ROUND_TRIP(NAK_RNR), ROUND_TRIP(CLOSE), ROUND_TRIP(CMP_SWP),
+		ROUND_TRIP(CMP_SWP_OPEN), ROUND_TRIP(FETCH_ADD),
+		cmocka_unit_test(reserved_atomic_field),
+		cmocka_unit_test(fetch_add_swaps_nothing),
 		cmocka_unit_test(truncated_at_every_length),
 		cmocka_unit_test(longer_than_it_says),
 		cmocka_unit_test(every_bit_flipped),

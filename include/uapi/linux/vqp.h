@@ -65,8 +65,8 @@ struct vqp_query {
 /*
  * Register [addr, addr + length). Memory from an arena of this context is
  * taken as it is; any other memory is pinned and charged to RLIMIT_MEMLOCK.
- * EFAULT, EINVAL (bad flags, remote write without local write, wrap-around,
- * zero length), ENOMEM (memlock or memory), ENOSPC (no key left).
+ * EFAULT, EINVAL (bad flags, remote write or atomic without local write,
+ * wrap-around, zero length), ENOMEM (memlock or memory), ENOSPC (no key left).
  */
 struct vqp_reg_mr {
 	__aligned_u64 addr;
@@ -169,9 +169,13 @@ struct vqp_sge {
 };
 
 /*
- * One send request. What follows it in the buffer: with VQP_SEND_INLINE
- * inline_bytes bytes of payload, padded with zeros to a multiple of 8 (and
- * num_sge is 0); otherwise num_sge entries of struct vqp_sge.
+ * One send request. An atomic is on the 8 bytes at remote_addr, a multiple of 8
+ * (VQP_WC_REM_INV_REQ_ERR), in memory with VQP_ACCESS_REMOTE_ATOMIC; its SGEs are
+ * of 8 bytes in all, and get what was there.
+ *
+ * What follows it in the buffer: with VQP_SEND_INLINE inline_bytes bytes of
+ * payload, padded with zeros to a multiple of 8 (and num_sge is 0); otherwise
+ * num_sge entries of struct vqp_sge.
  */
 struct vqp_send_wr {
 	__aligned_u64 wr_id;
@@ -180,8 +184,8 @@ struct vqp_send_wr {
 	__aligned_u64 remote_addr;	/* one-sided only */
 	__u32 rkey;			/* one-sided only */
 	__be32 imm_data;		/* *_WITH_IMM only */
-	__aligned_u64 compare_add;	/* atomics only */
-	__aligned_u64 swap;		/* atomics only */
+	__aligned_u64 compare_add;	/* atomics only: what to compare with, or to add */
+	__aligned_u64 swap;		/* CMP_AND_SWP only */
 	__u32 num_sge;
 	__u32 inline_bytes;
 	__aligned_u64 reserved;
@@ -200,7 +204,7 @@ struct vqp_recv_wr {
  * at that index is the bad one. Nothing from it on was posted.
  * EINVAL (opcode, flags, layout, sizes), EACCES (lkey, range or its access),
  * ENOMEM (queue full), ENOTCONN (POST_SEND), EMSGSIZE, EFAULT, ENOENT,
- * EIO (VQP in the error state), EOPNOTSUPP (atomics).
+ * EIO (VQP in the error state).
  */
 struct vqp_post {
 	__u32 qp_num;
