@@ -18,7 +18,7 @@ setup_file() {
 	vqp_up
 	on 1 'box work-a 12 10.91.0.1; ip addr add 10.77.0.101/24 dev data0'
 	on 2 'box fuzz-target 9 10.90.0.3; box work-b 12 10.91.0.2'
-	target=10.90.0.3:$(on 2 'serve fuzz-target mem-server 701 --bytes=64K; echo $port:$key:$addr:65536')
+	target=10.90.0.3:$(on 2 'serve fuzz-target mem-server 701 --bytes=64K --access=15; echo $port:$key:$addr:65536')
 	export target
 }
 
@@ -47,7 +47,7 @@ transfer='inside work-a vqpt send 10.91.0.2 700 --bytes=5000 --depth=8'
 	on 2 '(($(events rx_malformed) > 100 && $(events rx_foreign) > $(</run/foreign)))'
 }
 @test "packets: a node that forges its own kernel's packets breaks its own flows at most" {
-	on 2 'stop_all; serve work-b echo-server 700 --bytes=5000; serve fuzz-target mem-server 701 --bytes=64K'
+	on 2 'stop_all; serve work-b echo-server 700 --bytes=5000; serve fuzz-target mem-server 701 --bytes=64K --access=15'
 	on 1 "fuzz-packets --to 10.77.0.2 --from 10.77.0.1 --target $target --seed $RANDOM --seconds $seconds &
 		while kill -0 \$! 2>/dev/null; do $transfer --count=200 || true; done
 		wait \$!"

@@ -187,9 +187,15 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 }
 @test "post: inline data must be data to send, and within the limits" {
 	bad_near post-inline-read EINVAL \
+		post-inline-atomic EINVAL \
 		post-inline-long EINVAL \
 		post-inline-and-sges EINVAL
 	bad post-inline-beyond-attr EINVAL
+}
+@test "post: an atomic brings 8 bytes, or is EINVAL" {
+	bad_both post-atomic-short EINVAL \
+		post-atomic-long EINVAL \
+		post-atomic-into-nothing EINVAL
 }
 @test "post: a bad lkey is EACCES" {
 	bad_both post-lkey EACCES
@@ -239,6 +245,19 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 	near="10.70.0.2 $(target 1 uapi-b 703 --access=3)"
 	far="10.70.0.3 $(target 2 uapi-c 703 --access=3)"
 	bad_both wc-read REM_ACCESS_ERR
+}
+@test "target: an atomic needs a region that allows it, or is REM_ACCESS_ERR" {
+	bad_both wc-atomic REM_ACCESS_ERR
+	near="10.70.0.2 $(target 1 uapi-b 705 --access=9)"
+	far="10.70.0.3 $(target 2 uapi-c 705 --access=9)"
+	bad_both wc-atomic OK \
+		wc-atomic-rkey REM_ACCESS_ERR \
+		wc-atomic-beyond REM_ACCESS_ERR
+}
+@test "target: an atomic that is not aligned is REM_INV_REQ_ERR" {
+	near="10.70.0.2 $(target 1 uapi-b 706 --access=9)"
+	far="10.70.0.3 $(target 2 uapi-c 706 --access=9)"
+	bad_both wc-atomic-unaligned REM_INV_REQ_ERR
 }
 @test "target: a port nobody has bound is REM_INV_REQ_ERR" {
 	near='10.70.0.2 9 0 0' far='10.70.0.3 9 0 0'

@@ -109,6 +109,57 @@ memory_both() {
 	on 1 "inside vqp-a vqpt read 10.90.0.3 701 $target --bytes=100000 --count=10"
 }
 
+# ---- atomics ----
+
+# BOX EXPECTED COMMAND [SERVER-OPTION...]: what its mem-server's word has grown by, after COMMAND ran in node 1's
+# script with $target there.
+atomics_add_up() {
+	local box=$1 expected=$2 command=$3 target
+	target=$(on "$(node_of "$box")" "serve $box mem-server 701 --bytes=4096 --access=15 ${*:4}"' ; echo $key $addr')
+	target="$(address_of "$box") 701 $target"
+	on 1 'target="'"$target"'"
+		read -r _ before <<<"$(inside vqp-a vqpt add $target)"
+		'"$command"'
+		read -r _ after <<<"$(inside vqp-a vqpt add $target)"
+		[[ $((after - before)) == '"$((expected + 1))"' ]]'
+}
+
+@test "atomics: each addition is carried out once, and finds what is there" {
+	for box in vqp-b vqp-c; do
+		atomics_add_up "$box" 2000 'read -r first last <<<"$(inside vqp-a vqpt add $target --count=2000 --depth=32)"
+			[[ $first == $((before + 1)) && $last == $((before + 2000)) ]]'
+	done
+}
+@test "atomics: swaps that compare" {
+	for box in vqp-b vqp-c; do
+		atomics_add_up "$box" 500 '[[ $(inside vqp-a vqpt swap $target --count=500) == "500 swaps, 501 tries" ]]'
+	done
+}
+@test "atomics: in arenas, and into memory in pieces" {
+	for box in vqp-b vqp-c; do
+		atomics_add_up "$box" 100 'inside vqp-a vqpt add $target --count=100 --sges=8 --arena --depth=5' --arena
+	done
+}
+@test "atomics: those of both carriers are atomic with each other" {
+	target=$(on 2 'serve vqp-c mem-server 701 --bytes=4096 --access=15; echo $key $addr')
+	target="10.90.0.3 701 $target"
+	before=$(on 1 "inside vqp-a vqpt add $target")
+	on 2 'box vqp-near 9 10.90.0.4'
+	for node in 1 2; do
+		box=$([[ $node == 1 ]] && echo vqp-a || echo vqp-near)
+		on "$node" 'for i in {1..3}; do
+				inside '"$box"' vqpt add '"$target"' --count=300 --depth=16 & adds[i]=$!
+				inside '"$box"' vqpt swap '"$target"' --count=50 & swaps[i]=$!
+			done
+			for i in {1..3}; do wait "${adds[i]}" && wait "${swaps[i]}" || exit 1; done' &
+		pids[node]=$!
+	done
+	wait "${pids[1]}"
+	wait "${pids[2]}"
+	after=$(on 1 "inside vqp-a vqpt add $target")
+	[ $((${after#* } - ${before#* })) -eq 2101 ]
+}
+
 # ---- many ----
 
 @test "many senders to one bound VQP: each gets its own answers" {

@@ -151,6 +151,7 @@ const struct run_case posts[] = {
 	SEND("write-inline", VQP_WR_RDMA_WRITE, 1, POST_BYTES, VQP_SEND_INLINE),
 	SEND("write-list", VQP_WR_RDMA_WRITE, LIST, POST_BYTES, 0),
 	SEND("read", VQP_WR_RDMA_READ, 1, POST_BYTES, 0),
+	SEND("atomic", VQP_WR_ATOMIC_FETCH_AND_ADD, 1, sizeof(uint64_t), 0),
 	RECV("recv", 1),
 	RECV("recv-list", LIST),
 	{ 0 }

@@ -40,7 +40,8 @@ int stage_reg_mr(const struct stage *s, void *addr, size_t bytes, uint32_t *key)
 {
 	struct vqp_reg_mr arg = {
 		.addr = (uintptr_t)addr, .length = bytes,
-		.access = VQP_ACCESS_LOCAL_WRITE | VQP_ACCESS_REMOTE_WRITE | VQP_ACCESS_REMOTE_READ,
+		.access = VQP_ACCESS_LOCAL_WRITE | VQP_ACCESS_REMOTE_WRITE | VQP_ACCESS_REMOTE_READ |
+			  VQP_ACCESS_REMOTE_ATOMIC,
 	};
 	int err = stage_ioctl(s, VQP_IOC_REG_MR, &arg);
 

@@ -93,7 +93,7 @@ void call_reg_mr(struct runner *run)
 	struct vqp_reg_mr reg = {
 		.addr = map->a + from,
 		.length = map->b - from,
-		.access = rnd_percent(&run->rnd, 90) ? 7 : rnd_below(&run->rnd, 32),
+		.access = rnd_percent(&run->rnd, 90) ? 15 : rnd_below(&run->rnd, 32),
 	};
 	struct object *old;
 

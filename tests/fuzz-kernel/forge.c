@@ -87,6 +87,16 @@ static void fill_send(struct forge *forge, struct forge_flow *flow, struct vqp_p
 		flow->msg_bytes = 0;
 }
 
+static void fill_atomic(struct forge *forge, struct vqp_pkt *pkt)
+{
+	if (percent(forge, 90))
+		pkt->addr &= ~7ULL;
+	pkt->op = percent(forge, 50) ? VQP_OP_FETCH_ADD : VQP_OP_CMP_SWP;
+	pkt->compare_add = percent(forge, 50) ? 0 : rnd_edge(&forge->rnd);
+	if (pkt->op == VQP_OP_CMP_SWP)
+		pkt->swap = rnd_u32(&forge->rnd);
+}
+
 static void fill_one_sided(struct forge *forge, struct vqp_pkt *pkt)
 {
 	u64 from = pick(forge, (u32)forge->target->bytes);
@@ -99,6 +109,10 @@ static void fill_one_sided(struct forge *forge, struct vqp_pkt *pkt)
 		if (percent(forge, 90) && pkt->msg_bytes > forge->target->bytes - from)
 			pkt->msg_bytes = (u32)(forge->target->bytes - from);
 		pkt->offset = percent(forge, 90) ? 0 : (u32)rnd_edge(&forge->rnd);
+		return;
+	}
+	if (percent(forge, 40)) {
+		fill_atomic(forge, pkt);
 		return;
 	}
 	pkt->op = VQP_OP_WRITE;
@@ -126,7 +140,7 @@ static void fill_own(struct forge *forge, struct vqp_pkt *pkt)
 		fill_one_sided(forge, pkt);
 	if (!flow->opened)
 		fill_open(forge, pkt, flow->acked, flow->number);
-	if (pkt->op != VQP_OP_READ && percent(forge, 50))
+	if (!vqp_op_fetches(pkt->op) && percent(forge, 50))
 		pkt->flags |= VQP_PKT_ACK_REQ;
 	if ((pkt->flags & VQP_PKT_LAST) && percent(forge, 10))
 		pkt->flags |= VQP_PKT_IMM;
@@ -182,6 +196,10 @@ static bool fill_answer(struct forge *forge, struct vqp_pkt *pkt)
 		pkt->ack_psn = 0;
 		pkt->payload_bytes = percent(forge, 50) ? 3952 : pick(forge, 3953);
 		pkt->offset = percent(forge, 80) ? 3952 * pick(forge, 18) : (u32)rnd_edge(&forge->rnd) >> 2;
+		if (vqp_op_is_atomic(asked->pkt.op) && percent(forge, 80)) {
+			pkt->payload_bytes = VQP_ATOMIC_BYTES;
+			pkt->offset = 0;
+		}
 	}
 	if (pkt->op == VQP_OP_NAK && percent(forge, 10))
 		pkt->src_epoch = rnd_u32(&forge->rnd);

@@ -79,6 +79,28 @@ static void aim(struct runner *run, struct vqp_send_wr *wr)
 	wr->remote_addr = rnd_percent(&run->rnd, 3) ? rnd_edge(&run->rnd) : remote.addr;
 }
 
+/* An atomic: mostly at a word. */
+static void aim_word(struct rnd *r, struct vqp_send_wr *wr)
+{
+	if (rnd_percent(r, 90))
+		wr->remote_addr &= ~7ULL;
+	wr->compare_add = rnd_percent(r, 50) ? 0 : rnd_edge(r);
+	wr->swap = rnd_edge(r);
+}
+
+/* And into one. */
+static bool add_word(struct runner *run, struct vqp_send_wr *wr)
+{
+	struct vqp_sge *sge = take(sizeof(*sge));
+
+	if (!sge)
+		return false;
+	*sge = pick_sge(run);
+	sge->length = sizeof(uint64_t);
+	wr->num_sge = 1;
+	return true;
+}
+
 static bool add_send(struct runner *run)
 {
 	struct vqp_send_wr *wr = take(sizeof(*wr));
@@ -88,12 +110,14 @@ static bool add_send(struct runner *run)
 	if (!wr)
 		return false;
 	wr->wr_id = wr_id(r);
-	wr->opcode = rnd_percent(r, 95) ? rnd_below(r, VQP_WR_RDMA_READ + 1) : rnd_below(r, 9);
+	wr->opcode = rnd_percent(r, 95) ? rnd_below(r, VQP_WR_ATOMIC_FETCH_AND_ADD + 1) : rnd_below(r, 9);
 	wr->send_flags = rnd_below(r, 8);
 	if (wr->opcode != VQP_WR_SEND)
 		aim(run, wr);
 	if (wr->opcode == VQP_WR_SEND_WITH_IMM || wr->opcode == VQP_WR_RDMA_WRITE_WITH_IMM)
 		wr->imm_data = rnd_u32(r);
+	if (wr->opcode >= VQP_WR_ATOMIC_CMP_AND_SWP)
+		aim_word(r, wr);
 	if (rnd_percent(r, 2)) {
 		((uint32_t *)wr)[rnd_below(r, sizeof(*wr) / 4)] = (uint32_t)rnd_edge(r);
 		run->world->tainted = true;
@@ -104,6 +128,8 @@ static bool add_send(struct runner *run)
 		payload = take((wr->inline_bytes + 7) & ~7U);
 		return payload;
 	}
+	if (wr->opcode >= VQP_WR_ATOMIC_CMP_AND_SWP && rnd_percent(r, 80))
+		return add_word(run, wr);
 	wr->num_sge = pick_sge_count(r);
 	return add_sges(run, wr->num_sge);
 }

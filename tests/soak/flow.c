@@ -52,6 +52,16 @@ static uint32_t flow_bytes(struct soak_flow *flow, uint32_t max)
 
 /* ---- Requests ---- */
 
+static bool flow_is_atomic(int opcode)
+{
+	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static bool flow_fetches(int opcode)
+{
+	return opcode == IBV_WR_RDMA_READ || flow_is_atomic(opcode);
+}
+
 /* The next request of the batch, with `bytes` of memory; NULL: no room. */
 static struct soak_request *flow_add(struct soak_flow *flow, int opcode, uint32_t bytes, char **at)
 {
@@ -72,7 +82,7 @@ static struct soak_request *flow_add(struct soak_flow *flow, int opcode, uint32_
 				   flow->memory.mr->lkey);
 	if (soak_below(&flow->random, 2))
 		wr->send_flags |= IBV_SEND_SIGNALED;
-	if (opcode != IBV_WR_RDMA_READ && bytes <= VQP_MAX_INLINE_BYTES && soak_below(&flow->random, 2))
+	if (!flow_fetches(opcode) && bytes <= VQP_MAX_INLINE_BYTES && soak_below(&flow->random, 2))
 		wr->send_flags |= IBV_SEND_INLINE;
 	request->signaled = wr->send_flags & IBV_SEND_SIGNALED;
 	flow->nwrs++;
@@ -173,12 +183,24 @@ static struct soak_request *flow_one_sided(struct soak_flow *flow, int opcode, u
 	if (!request)
 		return NULL;
 	wr = flow_last(flow);
-	wr->wr.rdma.remote_addr = flow->lent_addr + offset;
-	wr->wr.rdma.rkey = flow->lent_key;
+	if (flow_is_atomic(opcode)) {
+		wr->wr.atomic.remote_addr = flow->lent_addr + offset;
+		wr->wr.atomic.rkey = flow->lent_key;
+	} else {
+		wr->wr.rdma.remote_addr = flow->lent_addr + offset;
+		wr->wr.rdma.rkey = flow->lent_key;
+	}
+	soak_trace(&flow->trace, "one-sided: offset, bytes", offset, bytes);
 	/* A READ whose answer was lost is carried out again: after this write, if it did not wait. */
 	if (opcode != IBV_WR_RDMA_READ && flow->reads)
 		wr->send_flags |= IBV_SEND_FENCE;
 	return request;
+}
+
+/* The receiver looks at what is there. */
+static bool flow_is_looked_at(const struct soak_flow *flow, uint32_t offset, uint32_t bytes)
+{
+	return flow->looked && offset < flow->look_offset + flow->look_bytes && offset + bytes > flow->look_offset;
 }
 
 /* Somewhere; false: the receiver looks at what is there, or there is no room. */
@@ -188,7 +210,7 @@ static bool flow_write(struct soak_flow *flow, uint32_t *offset, uint32_t *bytes
 
 	*bytes = flow_bytes(flow, flow->lent_bytes);
 	*offset = soak_below(&flow->random, flow->lent_bytes - *bytes + 1);
-	if (flow->looked && *offset < flow->look_offset + flow->look_bytes && *offset + *bytes > flow->look_offset)
+	if (flow_is_looked_at(flow, *offset, *bytes))
 		return false;
 	if (!flow_one_sided(flow, IBV_WR_RDMA_WRITE, *offset, *bytes, &at))
 		return false;
@@ -246,6 +268,17 @@ static bool flow_write_imm(struct soak_flow *flow)
 	return true;
 }
 
+/* What is lent now is what the request has to bring. */
+static void flow_expect(const struct soak_flow *flow, struct soak_request *request, uint32_t offset, char *at)
+{
+	memset(at, 0xdd, request->bytes);
+	request->place = at;
+	request->expected = malloc(request->bytes + 1);
+	if (!request->expected)
+		soak_wrong("no memory");
+	memcpy(request->expected, flow->lent + offset, request->bytes);
+}
+
 static bool flow_read(struct soak_flow *flow)
 {
 	uint32_t bytes = flow_bytes(flow, flow->lent_bytes);
@@ -256,14 +289,40 @@ static bool flow_read(struct soak_flow *flow)
 	request = flow_one_sided(flow, IBV_WR_RDMA_READ, offset, bytes, &at);
 	if (!request)
 		return false;
-	memset(at, 0xdd, bytes);
-	request->place = at;
-	request->expected = malloc(bytes + 1);
-	if (!request->expected)
-		soak_wrong("no memory");
-	memcpy(request->expected, flow->lent + offset, bytes);
+	flow_expect(flow, request, offset, at);
 	flow->reads++;
 	soak_count(SOAK_N_READ);
+	return true;
+}
+
+static bool flow_atomic(struct soak_flow *flow)
+{
+	int opcode = soak_below(&flow->random, 2) ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP;
+	uint32_t offset = 8 * soak_below(&flow->random, flow->lent_bytes / 8);
+	struct soak_request *request;
+	uint64_t before, after;
+	struct ibv_send_wr *wr;
+	char *at;
+
+	if (flow_is_looked_at(flow, offset, sizeof(before)))
+		return false;
+	request = flow_one_sided(flow, opcode, offset, sizeof(before), &at);
+	if (!request)
+		return false;
+	flow_expect(flow, request, offset, at);
+	memcpy(&before, flow->lent + offset, sizeof(before));
+	wr = flow_last(flow);
+	wr->wr.atomic.compare_add = soak_random(&flow->random);
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		after = before + wr->wr.atomic.compare_add;
+	} else {
+		if (soak_below(&flow->random, 2))
+			wr->wr.atomic.compare_add = before;
+		wr->wr.atomic.swap = soak_random(&flow->random);
+		after = wr->wr.atomic.compare_add == before ? wr->wr.atomic.swap : before;
+	}
+	memcpy(flow->lent + offset, &after, sizeof(after));
+	soak_count(SOAK_N_ATOMIC);
 	return true;
 }
 
@@ -275,6 +334,8 @@ static bool flow_something(struct soak_flow *flow)
 		return dice % 5 ? flow_say_something(flow) : flow_say_little(flow);
 	if (dice < 55)
 		return flow_read(flow);
+	if (dice < 65)
+		return flow_atomic(flow);
 	if (dice < 85 || flow->looked)
 		return flow_write(flow, &offset, &bytes);
 	if (dice < 93)
@@ -428,17 +489,20 @@ bool soak_flow_over(struct soak_flow *flow)
 
 /* ---- Completions ---- */
 
-static void flow_check_read(struct soak_flow *flow, struct soak_request *request)
+static void flow_check_fetched(struct soak_flow *flow, struct soak_request *request)
 {
 	const char *place = request->place, *expected = request->expected;
-	uint32_t i;
+	uint32_t first, end = request->bytes;
 
 	if (!memcmp(place, expected, request->bytes))
 		return;
-	for (i = 0; place[i] == expected[i]; i++)
+	for (first = 0; place[first] == expected[first]; first++)
 		;
-	soak_trace(&flow->trace, "wrong READ: request, byte", request->id, i);
-	soak_flow_wrong(flow, i, "byte that was read", (uint8_t)expected[i], (uint8_t)place[i]);
+	while (place[end - 1] == expected[end - 1])
+		end--;
+	soak_trace(&flow->trace, "fetched wrong: request, bytes", request->id, request->bytes);
+	soak_trace(&flow->trace, "fetched wrong: from byte, before byte", first, end);
+	soak_flow_wrong(flow, first, "byte that was fetched", (uint8_t)expected[first], (uint8_t)place[first]);
 }
 
 static void flow_finish(struct soak_flow *flow, struct soak_request *request)
@@ -452,8 +516,8 @@ static void flow_finish(struct soak_flow *flow, struct soak_request *request)
 		flow->completed = request->seq + 1;
 	if (request->expected) {
 		if (ok && !flow->wanted)
-			flow_check_read(flow, request);
-		flow->reads--;
+			flow_check_fetched(flow, request);
+		flow->reads -= request->opcode == IBV_WR_RDMA_READ;
 		free(request->expected);
 		request->expected = NULL;
 	}
@@ -511,6 +575,7 @@ static void flow_learn(struct soak_flow *flow, const struct soak_answer *a)
 		flow->lent_addr = a->lent_addr;
 		flow->lent_key = a->lent_key;
 		flow->lent_bytes = a->lent_bytes;
+		soak_trace(&flow->trace, "lent: address, bytes", a->lent_addr, a->lent_bytes);
 		flow->lent = calloc(1, a->lent_bytes + 1);
 		if (!flow->lent)
 			soak_wrong("no memory");

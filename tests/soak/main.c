@@ -282,7 +282,9 @@ static void end_by_itself(void)
 /* A run that should have seen much and has not says nothing. */
 static void want_some(void)
 {
-	static const enum soak_count wanted[] = { SOAK_N_SEND, SOAK_N_WRITE, SOAK_N_READ, SOAK_N_ANSWER, SOAK_N_KILL };
+	static const enum soak_count wanted[] = {
+		SOAK_N_SEND, SOAK_N_WRITE, SOAK_N_READ, SOAK_N_ATOMIC, SOAK_N_ANSWER, SOAK_N_KILL,
+	};
 	uint32_t i;
 
 	if (soak_options.seconds < ENOUGH_S || soak_shared->wrong || others_failed())

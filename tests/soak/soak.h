@@ -81,7 +81,7 @@ struct soak_answer {
 /* ---- What the processes of a node share ---- */
 
 enum soak_count {
-	SOAK_N_SEND, SOAK_N_WRITE, SOAK_N_READ, SOAK_N_IMM, SOAK_N_INLINE, SOAK_N_POST, SOAK_N_COMPLETION,
+	SOAK_N_SEND, SOAK_N_WRITE, SOAK_N_READ, SOAK_N_ATOMIC, SOAK_N_IMM, SOAK_N_INLINE, SOAK_N_POST, SOAK_N_COMPLETION,
 	SOAK_N_MESSAGE, SOAK_N_ANSWER, SOAK_N_FLOW, SOAK_N_UNREACHED, SOAK_N_LIFE, SOAK_N_BIND, SOAK_N_CHURN,
 	SOAK_N_AUDIT, SOAK_N_LOST,
 	SOAK_N_KILL, SOAK_N_FREEZE, SOAK_N_NETNS, SOAK_N_SHUTDOWN, SOAK_N_DAEMON, SOAK_N_STORM, SOAK_N_PARENT, SOAK_N_STALL,
@@ -137,7 +137,7 @@ struct soak_trace {			/* what a flow did last */
 		uint64_t ns;
 		const char *what;
 		uint64_t a, b;
-	} events[64];
+	} events[128];
 };
 
 void soak_trace(struct soak_trace *trace, const char *what, uint64_t a, uint64_t b);

@@ -8,7 +8,8 @@
 #include "soak.h"
 
 static const char *const count_names[SOAK_N_MAX] = {
-	[SOAK_N_SEND] = "sends", [SOAK_N_WRITE] = "writes", [SOAK_N_READ] = "reads", [SOAK_N_IMM] = "imm",
+	[SOAK_N_SEND] = "sends", [SOAK_N_WRITE] = "writes", [SOAK_N_READ] = "reads",
+	[SOAK_N_ATOMIC] = "atomics", [SOAK_N_IMM] = "imm",
 	[SOAK_N_INLINE] = "inline", [SOAK_N_POST] = "posts", [SOAK_N_COMPLETION] = "completions",
 	[SOAK_N_MESSAGE] = "messages", [SOAK_N_ANSWER] = "answers", [SOAK_N_FLOW] = "flows",
 	[SOAK_N_UNREACHED] = "unreached", [SOAK_N_LIFE] = "lives", [SOAK_N_BIND] = "binds", [SOAK_N_CHURN] = "churns",

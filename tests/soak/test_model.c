@@ -52,6 +52,7 @@ static void ledger_sees_wrong_completions(void **state)
 	assert_non_null(complete(&ledger, 3, IBV_WC_SUCCESS));		/* unsignaled */
 	assert_non_null(complete(&ledger, 5, IBV_WC_SUCCESS));		/* never posted */
 	assert_non_null(soak_ledger_check(&ledger, 4, IBV_WC_SUCCESS, IBV_WC_RDMA_READ));
+	assert_non_null(soak_ledger_check(&ledger, 4, IBV_WC_SUCCESS, IBV_WC_FETCH_ADD));
 	assert_null(complete(&ledger, 4, IBV_WC_SUCCESS));
 }
 

@@ -27,7 +27,7 @@ bool soak_memory_get(const struct soak_worker *worker, struct soak_memory *memor
 		memory->at = NULL;
 	if (memory->at)
 		memory->mr = vqp_reg_mr(vqp_pd(worker->context), memory->at, bytes, IBV_ACCESS_LOCAL_WRITE |
-					IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+					IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
 	if (memory->mr)
 		return true;
 	if (!soak_worker_doomed(worker))

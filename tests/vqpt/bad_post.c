@@ -161,6 +161,46 @@ static int inline_read(struct bad *b)
 	return post_send(b->fd, b->conn.qp->qp_num, &r, 1, sizeof(r.wr) + 16);
 }
 
+static int inline_atomic(struct bad *b)
+{
+	struct send_request r = good_send(b);
+
+	r.wr.opcode = VQP_WR_ATOMIC_FETCH_AND_ADD;
+	r.wr.send_flags |= VQP_SEND_INLINE;
+	r.wr.num_sge = 0;
+	r.wr.inline_bytes = 8;
+	return post_send(b->fd, b->conn.qp->qp_num, &r, 1, sizeof(r.wr) + 8);
+}
+
+/* An atomic brings 8 bytes, no more and no fewer. */
+static int atomic_of(struct bad *b, uint32_t bytes)
+{
+	struct send_request r = good_send(b);
+
+	r.wr.opcode = VQP_WR_ATOMIC_CMP_AND_SWP;
+	r.sge[0].length = bytes;
+	return post_one(b, &r);
+}
+
+static int atomic_short(struct bad *b)
+{
+	return atomic_of(b, 4);
+}
+
+static int atomic_long(struct bad *b)
+{
+	return atomic_of(b, 16);
+}
+
+static int atomic_into_nothing(struct bad *b)
+{
+	struct send_request r = good_send(b);
+
+	r.wr.opcode = VQP_WR_ATOMIC_FETCH_AND_ADD;
+	r.wr.num_sge = 0;
+	return post_one(b, &r);
+}
+
 static int inline_long(struct bad *b)
 {
 	struct {
@@ -402,6 +442,10 @@ const struct bad_case bad_posts[] = {
 	{ "post-many-sges", BAD_LINK, many_sges },
 	{ "post-absurd-sges", BAD_LINK, absurd_sges },
 	{ "post-inline-read", BAD_LINK, inline_read },
+	{ "post-inline-atomic", BAD_LINK, inline_atomic },
+	{ "post-atomic-short", BAD_LINK, atomic_short },
+	{ "post-atomic-long", BAD_LINK, atomic_long },
+	{ "post-atomic-into-nothing", BAD_LINK, atomic_into_nothing },
 	{ "post-inline-long", BAD_LINK, inline_long },
 	{ "post-inline-and-sges", BAD_LINK, inline_and_sges },
 	{ "post-inline-beyond-attr", BAD_CONTEXT, inline_beyond_attr },

@@ -14,6 +14,12 @@ static int post(struct bad *b, struct ibv_qp *qp, enum ibv_wr_opcode opcode, uin
 		.wr.rdma = { .remote_addr = addr, .rkey = rkey },
 	}, *bad;
 
+	if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = addr;
+		wr.wr.atomic.rkey = rkey;
+		wr.wr.atomic.compare_add = 0;
+		wr.wr.atomic.swap = 0;
+	}
 	return ibv_post_send(qp, &wr, &bad);
 }
 
@@ -73,6 +79,27 @@ static int write_before(struct bad *b)
 static int read_wraps(struct bad *b)
 {
 	return outcome(b, IBV_WR_RDMA_READ, UINT64_MAX - 3, b->rkey, 8);
+}
+
+/* A word that is none. */
+static int atomic_unaligned(struct bad *b)
+{
+	return outcome(b, IBV_WR_ATOMIC_FETCH_AND_ADD, b->raddr + 4, b->rkey, 8);
+}
+
+static int atomic_plain(struct bad *b)
+{
+	return outcome(b, IBV_WR_ATOMIC_FETCH_AND_ADD, b->raddr, b->rkey, 8);
+}
+
+static int atomic_rkey(struct bad *b)
+{
+	return outcome(b, IBV_WR_ATOMIC_CMP_AND_SWP, b->raddr, b->rkey ^ 1, 8);
+}
+
+static int atomic_beyond(struct bad *b)
+{
+	return outcome(b, IBV_WR_ATOMIC_CMP_AND_SWP, b->raddr + BAD_BYTES, b->rkey, 8);
 }
 
 static void fail_once(struct bad *b)
@@ -199,6 +226,10 @@ const struct bad_case bad_wcs[] = {
 	{ "wc-read-beyond", BAD_LINK, read_beyond },
 	{ "wc-write-before", BAD_LINK, write_before },
 	{ "wc-read-wraps", BAD_LINK, read_wraps },
+	{ "wc-atomic", BAD_LINK, atomic_plain },
+	{ "wc-atomic-unaligned", BAD_LINK, atomic_unaligned },
+	{ "wc-atomic-rkey", BAD_LINK, atomic_rkey },
+	{ "wc-atomic-beyond", BAD_LINK, atomic_beyond },
 	{ "then-post", BAD_LINK, then_post },
 	{ "then-state", BAD_LINK, then_state },
 	{ "then-receives", BAD_LINK, then_receives },
