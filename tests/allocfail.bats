@@ -52,11 +52,11 @@ fail_each() {
 @test "receiving" { fail_each recv recv-list; }
 @test "sending: on this node" {
 	fail_each send-near send-imm-near send-inline-near send-list-near write-near write-imm-near \
-		write-inline-near write-list-near read-near
+		write-inline-near write-list-near read-near atomic-near
 }
 @test "sending: to the other node" {
 	fail_each send-far send-imm-far send-inline-far send-list-far write-far write-imm-far \
-		write-inline-far write-list-far read-far
+		write-inline-far write-list-far read-far atomic-far
 }
 @test "netlink: namespaces" { fail_each ns-add ns-del; }
 @test "netlink: lists" { fail_each status ns-list vqp-list peer-list meta-list cache-list; }
