@@ -27,7 +27,8 @@ int vqp_atomic_do(struct vqp_ns *ns, const struct vqp_atomic *atomic, u64 *befor
 	vqp_cursor_init(&c, ns, NULL, VQP_ACCESS_REMOTE_ATOMIC, &word, 1);
 	/* In one page: memory is mapped at the same offset in its page as at addr. */
 	n = vqp_cursor_map(&c, VQP_ATOMIC_BYTES, &at);
-	if (!WARN_ON_ONCE(n > 0 && n < VQP_ATOMIC_BYTES) && n > 0)
+	WARN_ON_ONCE(n > 0 && n < VQP_ATOMIC_BYTES);
+	if (n == VQP_ATOMIC_BYTES)
 		*before = atomic->op == VQP_OP_CMP_SWP ?
 			  atomic64_cmpxchg(at, atomic->compare_add, atomic->swap) :
 			  atomic64_fetch_add(atomic->compare_add, at);

@@ -136,12 +136,14 @@ static struct vqp_send *post_parse_send(struct vqp *vqp, struct post_list *list)
 	struct vqp_send *send;
 	s64 sum;
 	int ret;
+	u8 op;
 
 	if (!wr)
 		return ERR_PTR(-EINVAL);
 	ret = post_check_send(vqp, wr);
 	if (ret)
 		return ERR_PTR(ret);
+	op = post_ops[wr->opcode];
 	tail_bytes = wr->send_flags & VQP_SEND_INLINE ?
 		     ALIGN(wr->inline_bytes, sizeof(u64)) :
 		     wr->num_sge * sizeof(struct vqp_sge);
@@ -151,11 +153,10 @@ static struct vqp_send *post_parse_send(struct vqp *vqp, struct post_list *list)
 	sum = wr->inline_bytes;
 	if (wr->num_sge)
 		sum = post_check_sges(vqp, tail, wr->num_sge,
-				      vqp_op_fetches(post_ops[wr->opcode]) ?
-				      VQP_ACCESS_LOCAL_WRITE : 0);
+				      vqp_op_fetches(op) ? VQP_ACCESS_LOCAL_WRITE : 0);
 	if (sum < 0)
 		return ERR_PTR(sum);
-	if (vqp_op_is_atomic(post_ops[wr->opcode]) && sum != VQP_ATOMIC_BYTES)
+	if (vqp_op_is_atomic(op) && sum != VQP_ATOMIC_BYTES)
 		return ERR_PTR(-EINVAL);
 	send = kmalloc(sizeof(*send) + tail_bytes, GFP_KERNEL_ACCOUNT);
 	if (!send)

@@ -328,12 +328,14 @@ static void sim_expect(struct sim_flow *flow, struct sim_msg *m)
 		assert_non_null(m->expect);
 		memcpy(m->expect, flow->expect + m->addr, m->bytes);
 	}
-	if (m->msg.op == VQP_OP_WRITE)
+	if (m->msg.op == VQP_OP_WRITE) {
 		sim_fill(flow->expect + m->addr, m->bytes, m->fill);
-	else if (vqp_op_is_atomic(m->msg.op))
+	} else if (vqp_op_is_atomic(m->msg.op)) {
+		sim_atomic_operands(flow, m);
 		sim_atomic_at(flow->expect + m->addr, m->msg.op, m->msg.compare_add, m->msg.swap);
-	else
+	} else {
 		return;
+	}
 	m->msg.fence = sim_is_read(flow, m);
 }
 
@@ -356,7 +358,6 @@ static void sim_queue(struct sim_flow *flow, struct sim_msg *m)
 		m->msg.flags = VQP_PKT_IMM;
 		m->msg.imm = m->imm;
 	}
-	sim_atomic_operands(flow, m);
 	sim_expect(flow, m);
 	vqp_tx_queue(&flow->tx, &m->msg);
 }

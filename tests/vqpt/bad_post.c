@@ -150,26 +150,26 @@ static int absurd_sges(struct bad *b)
 	return post_send(b->fd, b->conn.qp->qp_num, &r, 1, sizeof(r.wr) + sizeof(r.sge[0]));
 }
 
-static int inline_read(struct bad *b)
+/* What fetches has no data to send. */
+static int inline_of(struct bad *b, uint32_t opcode, uint32_t bytes)
 {
 	struct send_request r = good_send(b);
 
-	r.wr.opcode = VQP_WR_RDMA_READ;
+	r.wr.opcode = opcode;
 	r.wr.send_flags |= VQP_SEND_INLINE;
 	r.wr.num_sge = 0;
-	r.wr.inline_bytes = 16;
-	return post_send(b->fd, b->conn.qp->qp_num, &r, 1, sizeof(r.wr) + 16);
+	r.wr.inline_bytes = bytes;
+	return post_send(b->fd, b->conn.qp->qp_num, &r, 1, (uint32_t)sizeof(r.wr) + bytes);
+}
+
+static int inline_read(struct bad *b)
+{
+	return inline_of(b, VQP_WR_RDMA_READ, 16);
 }
 
 static int inline_atomic(struct bad *b)
 {
-	struct send_request r = good_send(b);
-
-	r.wr.opcode = VQP_WR_ATOMIC_FETCH_AND_ADD;
-	r.wr.send_flags |= VQP_SEND_INLINE;
-	r.wr.num_sge = 0;
-	r.wr.inline_bytes = 8;
-	return post_send(b->fd, b->conn.qp->qp_num, &r, 1, sizeof(r.wr) + 8);
+	return inline_of(b, VQP_WR_ATOMIC_FETCH_AND_ADD, 8);
 }
 
 /* An atomic brings 8 bytes, no more and no fewer. */
