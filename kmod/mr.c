@@ -12,6 +12,7 @@
 #include "counters.h"
 #include "mr.h"
 #include "ns.h"
+#include "number.h"
 
 #define KEY_TAG_BITS	16
 #define KEY_INDEX_MAX	((1U << (32 - KEY_TAG_BITS)) - 1)
@@ -24,7 +25,7 @@
 static bool mr_covers(const struct vqp_mr *mr, u32 key, u64 addr, u64 bytes,
 		      u32 access, const struct vqp_context *owner)
 {
-	return mr->key == key && (mr->access & access) == access &&
+	return READ_ONCE(mr->key) == key && (mr->access & access) == access &&
 	       (!owner || mr->ctx == owner) &&
 	       addr >= mr->addr && bytes <= mr->length &&
 	       addr - mr->addr <= mr->length - bytes;
@@ -154,20 +155,20 @@ static int mr_check(const struct vqp_reg_mr *arg)
 }
 
 /*
- * The key is published last, with the tag in place: a reader that finds the
- * region finds it complete.
+ * Requests that name a region by key may be under way when it goes. Its index rests until all
+ * others have been used, so that they do not find another one there, one time in 65,536. Until
+ * the key is complete, no key fits it.
  */
 static int mr_publish(struct vqp_mr *mr)
 {
+	struct vqp_ns *ns = mr->ns;
 	u32 index;
 	int ret;
 
-	ret = xa_alloc(&mr->ns->keys, &index, NULL,
-		       XA_LIMIT(1, KEY_INDEX_MAX), GFP_KERNEL_ACCOUNT);
+	ret = vqp_number_take(&ns->keys, KEY_INDEX_MAX, &ns->next_key_index, mr, &index);
 	if (ret)
 		return ret == -EBUSY ? -ENOSPC : ret;
-	mr->key = index << KEY_TAG_BITS | (get_random_u32() >> (32 - KEY_TAG_BITS));
-	xa_store(&mr->ns->keys, index, mr, GFP_KERNEL_ACCOUNT);
+	WRITE_ONCE(mr->key, index << KEY_TAG_BITS | (get_random_u32() >> (32 - KEY_TAG_BITS)));
 	return 0;
 }
 
@@ -237,7 +238,7 @@ int vqp_mr_dereg(struct vqp_context *ctx, u32 key)
 	/* Another context's may go at any time; this one's only under ctx->lock. */
 	rcu_read_lock();
 	mr = xa_load(&ctx->ns->keys, key >> KEY_TAG_BITS);
-	own = mr && mr->key == key && mr->ctx == ctx;
+	own = mr && READ_ONCE(mr->key) == key && mr->ctx == ctx;
 	rcu_read_unlock();
 	if (own)
 		vqp_mr_destroy(mr);

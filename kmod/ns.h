@@ -30,7 +30,7 @@ struct vqp_ns {
 	struct xarray vqps;		/* VQP number -> struct vqp; read under RCU */
 	struct xarray ports;		/* bound port -> struct vqp; read under RCU */
 	struct xarray keys;		/* ValidMR: key index -> struct vqp_mr; read under RCU */
-	u32 next_qp_num;		/* under that xarray's lock */
+	u32 next_qp_num, next_key_index;	/* under the lock of their xarray */
 	struct mutex lock;		/* guards contexts */
 	struct list_head contexts;
 	atomic_t ncontexts, nvqps, nmrs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Numbers of VQPs and flows, which others remember for a while after their end. */
+/* Numbers of VQPs, flows and keys, which others remember for a while after their end. */
 #ifndef VQP_NUMBER_H
 #define VQP_NUMBER_H
 

@@ -99,6 +99,7 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 		arena-offset EINVAL \
 		arena-private EINVAL
 }
+@test "memory: the index of a key that has gone rests" { bad dereg-key-rests OK; }
 @test "memory: deregistering an unknown key is ENOENT" { bad dereg-unknown ENOENT; }
 @test "memory: deregistering twice is ENOENT" { bad dereg-twice ENOENT; }
 @test "memory: deregistering another context's key is ENOENT" { bad dereg-foreign ENOENT; }

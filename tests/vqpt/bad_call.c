@@ -177,6 +177,26 @@ static int dereg(int fd, uint32_t key, uint32_t reserved)
 	return bad_ioctl(fd, VQP_IOC_DEREG_MR, &arg);
 }
 
+/* Requests that name a region by its key may still be under way when it goes. */
+static int dereg_key_rests(struct bad *b)
+{
+	struct vqp_reg_mr reg = { .addr = (uintptr_t)b->conn.memory, .length = 8, .access = VQP_ACCESS_LOCAL_WRITE };
+	uint32_t first = 0, i;
+	int err;
+
+	for (i = 0; i < 1000; i++) {
+		err = bad_ioctl(b->fd, VQP_IOC_REG_MR, &reg);
+		if (!err)
+			err = dereg(b->fd, reg.key, 0);
+		if (err)
+			return err;
+		if (i && reg.key >> 16 == first >> 16)
+			return EEXIST;
+		first = i ? first : reg.key;
+	}
+	return 0;
+}
+
 static int dereg_unknown(struct bad *b)
 {
 	return dereg(b->fd, b->conn.mr->lkey ^ 1, 0);
@@ -518,6 +538,7 @@ const struct bad_case bad_calls[] = {
 	{ "mr-memlock", BAD_CONTEXT, mr_memlock },
 	{ "mr-memlock-huge", BAD_CONTEXT, mr_memlock_huge },
 	{ "mr-memlock-arena", BAD_CONTEXT, mr_memlock_arena },
+	{ "dereg-key-rests", BAD_CONTEXT, dereg_key_rests },
 	{ "dereg-unknown", BAD_CONTEXT, dereg_unknown },
 	{ "dereg-twice", BAD_CONTEXT, dereg_twice },
 	{ "dereg-foreign", BAD_CONTEXT, dereg_foreign },
