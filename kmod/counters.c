@@ -17,6 +17,7 @@ const char *const vqp_object_names[VQP_OBJ_MAX] = {
 	[VQP_OBJ_CACHE]		= "cache",
 	[VQP_OBJ_META]		= "meta",
 	[VQP_OBJ_DEFERRED]	= "deferred",
+	[VQP_OBJ_HELD]		= "held",
 };
 
 const char *const vqp_event_names[VQP_EV_MAX] = {

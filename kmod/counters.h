@@ -19,6 +19,7 @@ enum vqp_object {
 	VQP_OBJ_CACHE,
 	VQP_OBJ_META,
 	VQP_OBJ_DEFERRED,
+	VQP_OBJ_HELD,
 	VQP_OBJ_MAX,
 };
 

@@ -21,6 +21,7 @@
 #define RESPONDER_BUCKETS	1024
 #define RESPONDER_LINGER_US	(500U * 1000)
 #define RESPONDER_EXPIRE_PERIOD	(10 * HZ)
+#define RESPONDER_HELD_MAX	1024	/* packets of all flows: 4 MiB */
 
 /* The contexts of the flows that arrive on one lane. */
 struct vqp_responder {
@@ -32,6 +33,7 @@ struct vqp_responder {
 
 static struct vqp_responder *responders;
 static u32 nresponders, responder_epoch;
+static atomic_t responder_held;		/* packets */
 
 static u64 responder_now_us(void)
 {
@@ -181,6 +183,34 @@ static int responder_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *r
 	return ret;
 }
 
+static struct vqp_rx_held *responder_hold(const struct vqp_pkt *pkt)
+{
+	struct vqp_rx_held *held = NULL;
+	void *payload = NULL;
+
+	if (atomic_inc_return(&responder_held) <= RESPONDER_HELD_MAX)
+		held = kmalloc(sizeof(*held), GFP_NOWAIT | __GFP_NOWARN);
+	if (held)
+		payload = kmemdup(pkt->payload, pkt->payload_bytes, GFP_NOWAIT | __GFP_NOWARN);
+	if (!payload) {
+		kfree(held);
+		atomic_dec(&responder_held);
+		return NULL;
+	}
+	held->pkt = *pkt;
+	held->pkt.payload = payload;
+	vqp_count_made(VQP_OBJ_HELD);
+	return held;
+}
+
+static void responder_drop(struct vqp_rx_held *held)
+{
+	kfree(held->pkt.payload);
+	kfree(held);
+	atomic_dec(&responder_held);
+	vqp_count_freed(VQP_OBJ_HELD);
+}
+
 static const struct vqp_rx_ops responder_ops = {
 	.open = responder_open,
 	.close = responder_close,
@@ -192,6 +222,8 @@ static const struct vqp_rx_ops responder_ops = {
 	.read_check = responder_read_check,
 	.atomic = responder_atomic,
 	.reply = responder_reply,
+	.hold = responder_hold,
+	.drop = responder_drop,
 };
 
 /* ---- Packets, and what ends while they travel ---- */

@@ -44,6 +44,11 @@ static void vqp_rx_nak(const struct vqp_rx_call *call, struct vqp_rx *rx, u32 ac
 	vqp_rx_fill(call, &answer, VQP_OP_NAK);
 	answer.ack_psn = ack_psn;
 	answer.nak = nak;
+	if (nak == VQP_NAK_SEQ) {
+		answer.held = rx->held_mask;
+		rx->untold = 0;
+		rx->unacked = 0;
+	}
 	if (nak == VQP_NAK_RNR)
 		answer.rnr_us = VQP_RX_RNR_US;
 	else if (nak == VQP_NAK_BUSY)
@@ -135,8 +140,20 @@ static bool vqp_rx_live(const struct vqp_rx *rx)
 	return rx->state == VQP_RX_OPEN || rx->state == VQP_RX_FAILED;
 }
 
+static void vqp_rx_drop_held(struct vqp_rxtab *tab, struct vqp_rx *rx)
+{
+	struct vqp_rx_held *held;
+
+	while ((held = list_first_entry_or_null(&rx->held, struct vqp_rx_held, link))) {
+		list_del(&held->link);
+		tab->ops->drop(held);
+	}
+	memset(&rx->held_mask, 0, sizeof(rx->held_mask));
+}
+
 static void vqp_rx_break_off(struct vqp_rxtab *tab, struct vqp_rx *rx)
 {
+	vqp_rx_drop_held(tab, rx);
 	rx->msg_op = 0;
 	if (!rx->receiving)
 		return;
@@ -222,6 +239,7 @@ static struct vqp_rx *vqp_rx_open(const struct vqp_rx_call *call, const u8 *node
 	lru = rx->lru;
 	memset(rx, 0, sizeof(*rx));
 	rx->lru = lru;
+	INIT_LIST_HEAD(&rx->held);
 	memcpy(rx->node_gid, node_gid, sizeof(rx->node_gid));
 	rx->src_epoch = pkt->src_epoch;
 	rx->flow = pkt->flow;
@@ -382,15 +400,50 @@ static u8 vqp_rx_carry_out(struct vqp_rxtab *tab, struct vqp_rx *rx, const struc
 
 /* ---- Sequence --------------------------------------------------------- */
 
-/* One NAK per gap, and another when the initiator went back and its first packet was lost again. */
+/* Keep what comes behind a gap. True: it shows another gap, before it. */
+static bool vqp_rx_hold(const struct vqp_rx_call *call, struct vqp_rx *rx)
+{
+	const u32 ahead = call->pkt->psn - rx->psn;
+	struct vqp_rx_held *held;
+	struct vqp_mask beyond;
+	struct list_head *at;
+
+	if (ahead >= VQP_MASK_BITS || vqp_mask_has(&rx->held_mask, ahead))
+		return false;
+	held = call->tab->ops->hold(call->pkt);
+	if (!held)
+		return false;
+	for (at = rx->held.prev; at != &rx->held; at = at->prev)
+		if (vqp_psn_before(list_entry(at, struct vqp_rx_held, link)->pkt.psn,
+				   held->pkt.psn))
+			break;
+	list_add(&held->link, at);
+	rx->untold++;
+	beyond = rx->held_mask;
+	vqp_mask_advance(&beyond, ahead);
+	vqp_mask_set(&rx->held_mask, ahead);
+	return !vqp_mask_any(&beyond) && ahead > 1 && !vqp_mask_has(&rx->held_mask, ahead - 1);
+}
+
+/*
+ * One NAK for each gap, and another when its packet was sent again and lost again;
+ * and from time to time, so that the initiator goes on meanwhile.
+ */
 static void vqp_rx_early(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
 	const u16 turn = call->pkt->turn;
+	const bool newer = !rx->gap || (s16)(turn - rx->gap_turn) > 0;
 
-	if (rx->gap && (s16)(turn - rx->gap_turn) <= 0)
+	if (rx->rnr && !newer)
 		return;
+	if (!vqp_rx_hold(call, rx) && !newer && rx->untold < VQP_RX_ACK_EVERY &&
+	    !(call->pkt->flags & VQP_PKT_ACK_REQ))
+		return;
+	if (newer) {
+		rx->gap_turn = turn;
+		rx->rnr = false;
+	}
 	rx->gap = true;
-	rx->gap_turn = turn;
 	vqp_rx_nak(call, rx, rx->psn, VQP_NAK_SEQ);
 }
 
@@ -414,34 +467,62 @@ static void vqp_rx_duplicate(const struct vqp_rx_call *call, struct vqp_rx *rx)
 		vqp_rx_respond(call, rx);
 }
 
-static void vqp_rx_next(const struct vqp_rx_call *call, struct vqp_rx *rx)
+/* The packet that is expected. False: it cannot be carried out, or not yet. */
+static bool vqp_rx_step(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
 	const struct vqp_pkt *pkt = call->pkt;
 	const u8 nak = vqp_rx_carry_out(call->tab, rx, pkt);
 
 	if (nak == VQP_NAK_RNR) {
-		/* What follows it comes too early, and was told so. */
+		/* What follows comes too early, and was told so; it may be long until its turn. */
+		vqp_rx_drop_held(call->tab, rx);
 		rx->gap = true;
+		rx->rnr = true;
 		rx->gap_turn = pkt->turn;
 		vqp_rx_nak(call, rx, rx->psn, nak);
-		return;
+		return false;
 	}
 	if (nak) {
 		vqp_rx_break_off(call->tab, rx);
 		rx->state = VQP_RX_FAILED;
 		rx->nak = nak;
 		vqp_rx_nak(call, rx, rx->psn, nak);
-		return;
+		return false;
 	}
 	rx->gap = false;
+	rx->rnr = false;
 	rx->psn++;
+	vqp_mask_advance(&rx->held_mask, 1);
 	rx->unacked++;
 	if (pkt->op == VQP_OP_READ)
 		vqp_rx_respond(call, rx);
 	else if (vqp_op_is_atomic(pkt->op))
 		vqp_rx_tell_found(call, rx);
-	else if ((pkt->flags & VQP_PKT_ACK_REQ) || rx->unacked >= VQP_RX_ACK_EVERY)
+	return true;
+}
+
+/* What is held behind it follows, and one answer tells how far that went. */
+static void vqp_rx_next(const struct vqp_rx_call *call, struct vqp_rx *rx)
+{
+	struct vqp_rx_call next = *call;
+	struct vqp_rx_held *held;
+	bool more = vqp_rx_step(call, rx), drained = false;
+
+	while (more && (held = list_first_entry_or_null(&rx->held, struct vqp_rx_held, link)) &&
+	       held->pkt.psn == rx->psn) {
+		list_del(&held->link);
+		next.pkt = &held->pkt;
+		more = vqp_rx_step(&next, rx);
+		call->tab->ops->drop(held);
+		drained = true;
+	}
+	if (!more || !rx->unacked ||
+	    !(drained || (call->pkt->flags & VQP_PKT_ACK_REQ) || rx->unacked >= VQP_RX_ACK_EVERY))
+		return;
+	if (list_empty(&rx->held))
 		vqp_rx_ack(call, rx);
+	else
+		vqp_rx_nak(call, rx, rx->psn, VQP_NAK_SEQ);
 }
 
 static void vqp_rx_input(const struct vqp_rx_call *call, struct vqp_rx *rx)
@@ -490,6 +571,7 @@ static bool vqp_rx_reopen(const struct vqp_rx_call *call, struct vqp_rx *rx)
 	rx->state = VQP_RX_OPEN;
 	rx->psn = pkt->open_psn;
 	rx->gap = false;
+	rx->rnr = false;
 	rx->unacked = 0;
 	list_move_tail(&rx->lru, &call->tab->live);
 	call->tab->opened++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The target's half of a flow: a responder context. Takes packets in order,
- * carries out requests exactly once, answers with ACK, NAK and READ_RESP.
+ * The target's half of a flow: a responder context. Carries packets out in
+ * order, exactly once, answers with ACK, NAK and READ_RESP. What comes behind
+ * a gap is held until the gap is filled, as far as there is memory.
  * Contexts come from a fixed table and are reused: nothing at the target grows
  * with the number of initiators. Same rules for calls and callbacks as tx.h.
  *
@@ -25,6 +26,12 @@
 #define VQP_RX_BUSY_US		2000
 
 struct vqp_rx;
+
+/* A copy of a packet that came too early. */
+struct vqp_rx_held {
+	struct list_head link;		/* the context's, by PSN */
+	struct vqp_pkt pkt;
+};
 
 struct vqp_rx_ops {
 	/*
@@ -68,6 +75,9 @@ struct vqp_rx_ops {
 	 */
 	int (*reply)(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx,
 		     u32 rkey, u64 addr, u32 bytes);
+	/* A copy of pkt with its payload, or NULL: then the initiator sends it again. */
+	struct vqp_rx_held *(*hold)(const struct vqp_pkt *pkt);
+	void (*drop)(struct vqp_rx_held *held);
 };
 
 enum vqp_rx_state { VQP_RX_FREE, VQP_RX_OPEN, VQP_RX_CLOSED, VQP_RX_FAILED };
@@ -82,12 +92,16 @@ struct vqp_rx {
 	u8  nak;			/* FAILED: the NAK to repeat */
 	u8  msg_op;			/* SEND, WRITE in progress, or 0 */
 	bool gap;			/* a NAK was sent for `psn` */
-	u16 gap_turn;			/* with `gap`: turn of the packet that was answered so */
+	bool rnr;			/* with `gap`: it came, and must come again */
+	u16 gap_turn;			/* with `gap`: the latest turn of such packets */
 	bool receiving;			/* recv_begin() succeeded, recv_end() is due */
 	u32 psn;			/* next expected */
 	u32 unacked;			/* packets taken since the last ACK */
 	u32 msg_bytes;			/* SEND in progress: its length */
 	u32 msg_done;			/* SEND, WRITE in progress: bytes so far */
+	struct list_head held;		/* unless free: packets behind a gap, by PSN */
+	struct vqp_mask held_mask;	/* these of psn and on */
+	u32 untold;			/* packets held since the last NAK */
 	u8  nfound;			/* what the last atomics found; the latest's is at: */
 	u8  found_last;
 	struct {

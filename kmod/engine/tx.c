@@ -228,19 +228,29 @@ static void vqp_tx_seek(struct vqp_tx *tx)
 	}
 }
 
-static void vqp_tx_go_back(struct vqp_tx *tx)
+/* What was in flight does not count any more, and answers to it are late. */
+static void vqp_tx_begin_anew(struct vqp_tx *tx)
 {
-	tx->psn_send = tx->psn_acked;
+	tx->held = 0;
 	tx->back_turn = ++tx->turn;
-	vqp_tx_seek(tx);
+	tx->cut_turn = tx->turn;
 }
 
-/* A new turn without going back. back_turn is kept in reach: turns are compared modulo 2^16. */
+/* All that was sent is to be sent again. */
+static void vqp_tx_go_back(struct vqp_tx *tx)
+{
+	tx->lost = vqp_mask_below(tx->psn_send - tx->psn_acked);
+	vqp_tx_begin_anew(tx);
+}
+
+/* A new turn without going back. Others are kept in reach: turns are compared modulo 2^16. */
 static void vqp_tx_next_turn(struct vqp_tx *tx)
 {
 	tx->turn++;
 	if ((u16)(tx->turn - tx->back_turn) > 0x4000)
 		tx->back_turn++;
+	if ((u16)(tx->turn - tx->cut_turn) > 0x4000)
+		tx->cut_turn++;
 }
 
 /* An earlier message's READ is under way. After going back there may be later ones, too. */
@@ -255,11 +265,27 @@ static bool vqp_tx_reading_before(const struct vqp_tx *tx, const struct vqp_msg 
 	return false;
 }
 
+static u32 vqp_tx_in_flight(const struct vqp_tx *tx)
+{
+	const u32 absent = tx->held + vqp_mask_count(&tx->lost);
+	const u32 ahead = tx->psn_send - tx->psn_acked;
+
+	return ahead - min_t(u32, ahead, absent);
+}
+
+/* Neither a failure nor the window forbids it. No window forbids what the target waits for. */
+static bool vqp_tx_may_send(const struct vqp_tx *tx, u32 psn)
+{
+	if (tx->fail && !vqp_psn_before(psn, tx->fail_psn))
+		return false;
+	return psn == tx->psn_acked || vqp_tx_in_flight(tx) < tx->window;
+}
+
+/* The packet psn_send. A target that it came too early to must be able to name it. */
 static bool vqp_tx_sendable(struct vqp_tx *tx)
 {
-	if (!tx->next || tx->psn_send - tx->psn_acked >= tx->window)
-		return false;
-	if (tx->fail && !vqp_psn_before(tx->psn_send, tx->fail_psn))
+	if (!tx->next || tx->psn_send - tx->psn_acked >= VQP_MASK_BITS ||
+	    !vqp_tx_may_send(tx, tx->psn_send))
 		return false;
 	if (tx->next->fence && vqp_tx_reading_before(tx, tx->next))
 		return false;
@@ -375,14 +401,49 @@ static int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u6
 	return vqp_tx_send_read(tx, read, now_us);
 }
 
-/* Send the packet psn_send. An acknowledgement is asked for with the last of a burst. */
+/* Send a packet, for the first time or again; `ask` for an acknowledgement. */
+static int vqp_tx_send_packet(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, bool ask,
+			      bool idle, u64 now_us)
+{
+	int err;
+
+	if (vqp_op_fetches(msg->op))
+		err = vqp_tx_send_chunk(tx, msg, psn, now_us);
+	else
+		err = vqp_tx_send_data(tx, msg, psn, ask ? VQP_PKT_ACK_REQ : 0);
+	if (err) {
+		if (err != -EAGAIN)
+			vqp_tx_fail(tx, psn, VQP_WC_LOC_PROT_ERR);
+		return err;
+	}
+	if (idle) {
+		tx->progress_us = now_us;
+		tx->heard_us = now_us;
+	}
+	if (psn == tx->psn_acked)
+		tx->wait_us = now_us;
+	if ((ask || vqp_op_fetches(msg->op)) && !tx->rtt_sent_us) {
+		tx->rtt_sent_us = now_us;
+		tx->rtt_psn = psn;
+		tx->rtt_turn = tx->turn;
+	}
+	return 0;
+}
+
+static void vqp_tx_note_resent(struct vqp_tx *tx, u32 psn)
+{
+	tx->packets_resent++;
+	if (vqp_psn_before(tx->psn_resent, psn + 1))
+		tx->psn_resent = psn + 1;
+}
+
+/* The packet psn_send. An acknowledgement is asked for with the last of a burst. */
 static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
 {
 	struct vqp_msg *msg = tx->next;
 	const u32 psn = tx->psn_send;
 	const bool fresh = psn == tx->psn_next;
 	const bool idle = !vqp_tx_outstanding(tx);
-	bool ask;
 	int err;
 
 	if (!msg->assigned) {
@@ -394,36 +455,52 @@ static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
 		tx->psn_next++;
 	if (!vqp_tx_has(msg, tx->psn_send))
 		tx->next = list_is_last(&msg->link, &tx->msgs) ? NULL : list_next_entry(msg, link);
-	ask = vqp_op_fetches(msg->op) || !vqp_tx_sendable(tx);
-
-	if (vqp_op_fetches(msg->op))
-		err = vqp_tx_send_chunk(tx, msg, psn, now_us);
-	else
-		err = vqp_tx_send_data(tx, msg, psn, ask ? VQP_PKT_ACK_REQ : 0);
+	err = vqp_tx_send_packet(tx, msg, psn, !vqp_tx_sendable(tx), idle, now_us);
 	if (err) {
 		tx->psn_send = psn;
 		if (fresh)
 			tx->psn_next = psn;
 		tx->next = msg;
-		if (err != -EAGAIN)
-			vqp_tx_fail(tx, psn, VQP_WC_LOC_PROT_ERR);
-		return err;
+	} else if (!fresh) {
+		vqp_tx_note_resent(tx, psn);
 	}
-	if (idle) {
-		tx->progress_us = now_us;
-		tx->heard_us = now_us;
-	}
-	if (psn == tx->psn_acked)
-		tx->wait_us = now_us;
-	if (!fresh) {
-		tx->packets_resent++;
-		if (vqp_psn_before(tx->psn_resent, psn + 1))
-			tx->psn_resent = psn + 1;
-	}
-	if (ask && !tx->rtt_sent_us) {
-		tx->rtt_sent_us = now_us;
-		tx->rtt_psn = psn;
-		tx->rtt_turn = tx->turn;
+	return err;
+}
+
+/* The message of `psn`, at or after `from`, or the first. */
+static struct vqp_msg *vqp_tx_find(struct vqp_tx *tx, struct vqp_msg *from, u32 psn)
+{
+	struct vqp_msg *msg = from;
+
+	if (!msg)
+		msg = list_first_entry_or_null(&tx->msgs, struct vqp_msg, link);
+	while (!vqp_tx_has(msg, psn))
+		msg = list_next_entry(msg, link);
+	return msg;
+}
+
+/* What is lost, oldest first. */
+static int vqp_tx_send_lost(struct vqp_tx *tx, u64 now_us)
+{
+	struct vqp_msg *msg = NULL;
+	u32 i, after;
+	int err;
+
+	for (i = vqp_mask_next(&tx->lost, 0); i < VQP_MASK_BITS; i = after) {
+		if (!vqp_tx_may_send(tx, tx->psn_acked + i))
+			return 0;
+		vqp_mask_clear(&tx->lost, i);
+		after = vqp_mask_next(&tx->lost, i);
+		msg = vqp_tx_find(tx, msg, tx->psn_acked + i);
+		err = vqp_tx_send_packet(tx, msg, tx->psn_acked + i,
+					 after < VQP_MASK_BITS ?
+					 !vqp_tx_may_send(tx, tx->psn_acked + after) :
+					 !vqp_tx_sendable(tx), false, now_us);
+		if (err) {
+			vqp_mask_set(&tx->lost, i);
+			return err;
+		}
+		vqp_tx_note_resent(tx, tx->psn_acked + i);
 	}
 	return 0;
 }
@@ -468,7 +545,10 @@ static void vqp_tx_restart(struct vqp_tx *tx)
 	u32 i;
 
 	tx->opened = false;
-	vqp_tx_go_back(tx);
+	tx->psn_send = tx->psn_acked;
+	memset(&tx->lost, 0, sizeof(tx->lost));
+	vqp_tx_begin_anew(tx);
+	vqp_tx_seek(tx);
 	/* The target cannot go on in the middle of a message. A READ has no middle. */
 	if (tx->next && tx->next->assigned && tx->next->op != VQP_OP_READ) {
 		tx->psn_acked = tx->next->psn;
@@ -535,7 +615,9 @@ void vqp_tx_run(struct vqp_tx *tx, u64 now_us)
 	}
 	if (!tx->pause_us)
 		err = vqp_tx_send_again(tx, now_us);
-	while (!err && !tx->pause_us && vqp_tx_sendable(tx))
+	if (!err && !tx->pause_us && vqp_mask_any(&tx->lost))
+		err = vqp_tx_send_lost(tx, now_us);
+	while (!err && !tx->pause_us && !vqp_mask_any(&tx->lost) && vqp_tx_sendable(tx))
 		err = vqp_tx_send_next(tx, now_us);
 	vqp_tx_note_blocked(tx, err, now_us);
 	vqp_tx_reap(tx);
@@ -547,7 +629,13 @@ void vqp_tx_run(struct vqp_tx *tx, u64 now_us)
 /* The target has carried out all before `psn`, which is after psn_acked. */
 static void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u64 now_us)
 {
-	tx->window = min_t(u32, tx->window + psn - tx->psn_acked, tx->cfg->window_packets);
+	const u32 acked = psn - tx->psn_acked;
+	/* What was held has made room before; what was given up says nothing of the network. */
+	const u32 news = min_t(u32, acked - min_t(u32, acked, tx->held), vqp_tx_in_flight(tx));
+
+	tx->window = min_t(u32, tx->window + news, tx->cfg->window_packets);
+	tx->held = 0;
+	vqp_mask_advance(&tx->lost, acked);
 	tx->psn_acked = psn;
 	if (vqp_psn_before(tx->psn_resent, psn))
 		tx->psn_resent = psn;
@@ -632,13 +720,61 @@ static void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 n
 		read->msg = NULL;
 }
 
-/* A gap among packets sent before going back is filled already. */
-static void vqp_tx_take_gap(struct vqp_tx *tx, const struct vqp_pkt *pkt)
+/*
+ * What was sent before a packet that came, and is not there, is lost. Since
+ * back_turn packets were sent in order; before, that is known only of those
+ * from psn_resent on. True: there is something new.
+ */
+static bool vqp_tx_note_lost(struct vqp_tx *tx, const struct vqp_pkt *pkt, bool late)
 {
-	if (tx->pause_us || (s16)(pkt->turn - tx->back_turn) < 0)
+	const u32 sent = min_t(u32, tx->psn_send - tx->psn_acked, VQP_MASK_BITS);
+	const u32 resent = min_t(u32, tx->psn_resent - tx->psn_acked, sent);
+	const struct vqp_mask again = vqp_mask_below(resent);
+	struct vqp_mask here = vqp_mask_below(sent), before, once;
+	u32 end = 0, i;
+	u64 absent, news = 0;
+
+	if (!late && !vqp_psn_before(pkt->psn, tx->psn_acked))
+		end = min_t(u32, pkt->psn + 1 - tx->psn_acked, sent);
+	for (i = 0; i < VQP_MASK_WORDS; i++)
+		here.words[i] &= pkt->held.words[i];
+	before = vqp_mask_below(end);
+	once = vqp_mask_below(vqp_mask_end(&here));
+	for (i = 0; i < VQP_MASK_WORDS; i++) {
+		absent = (before.words[i] | (once.words[i] & ~again.words[i])) & ~here.words[i];
+		news |= absent & ~tx->lost.words[i];
+		tx->lost.words[i] = (tx->lost.words[i] | absent) & ~here.words[i];
+	}
+	tx->held = vqp_mask_count(&here);
+	return news;
+}
+
+static void vqp_tx_cut_window(struct vqp_tx *tx, const struct vqp_pkt *pkt)
+{
+	/* once for what was sent before it shows */
+	if ((s16)(pkt->turn - tx->cut_turn) < 0)
 		return;
 	tx->window = max_t(u32, tx->window / 2, 1);
-	vqp_tx_go_back(tx);
+	tx->cut_turn = tx->turn + 1;
+}
+
+static void vqp_tx_take_gap(struct vqp_tx *tx, const struct vqp_pkt *pkt)
+{
+	const bool late = (s16)(pkt->turn - tx->back_turn) < 0;
+
+	if (tx->pause_us || (s16)(tx->turn - pkt->turn) < 0)
+		return;
+	if (!vqp_mask_any(&pkt->held)) {
+		if (!late) {
+			vqp_tx_cut_window(tx, pkt);
+			vqp_tx_go_back(tx);
+		}
+		return;
+	}
+	if (!vqp_tx_note_lost(tx, pkt, late))
+		return;
+	vqp_tx_cut_window(tx, pkt);
+	tx->back_turn = ++tx->turn;
 }
 
 /*

@@ -11,8 +11,9 @@
  * one); a READ takes one per chunk of VQP_READ_CHUNK_PACKETS packets. PSNs are
  * given out when a packet is first sent, and compared modulo 2^32.
  *
- * Reliability: the target takes packets in order only, and answers a gap with
- * NAK_SEQ: the flow goes back to it. READ chunks are idempotent: what is
+ * Reliability: the target carries packets out in order, and answers a gap with
+ * NAK_SEQ, which says what it holds of those behind it: the others that it must
+ * have missed are sent again; all of them, if it holds none. READ chunks are idempotent: what is
  * missing of a response is requested again, from the first to the last missing
  * packet, as soon as the end of that response or of a later one arrives. Atomics are carried out
  * once: the target remembers what the last VQP_READ_CHUNKS found, and no more are sent than that.
@@ -123,13 +124,16 @@ struct vqp_tx {
 	u32 psn_send;			/* next to transmit; before psn_next after going back */
 	u32 psn_acked;			/* the target has executed all before it */
 	u32 psn_resent;			/* from here on each was sent once at most */
+	struct vqp_mask lost;		/* these of psn_acked and on are to be sent again */
+	u32 held;			/* packets after psn_acked that are known to be there */
 	/* message that psn_send belongs to, or the first without PSNs; NULL: nothing to send */
 	struct vqp_msg *next;
 	struct vqp_tx_read reads[VQP_READ_CHUNKS];
 	u32 atomics;			/* sent */
 	u32 window;			/* packets in flight, at present */
 	u16 turn;
-	u16 back_turn;			/* the first turn since going back */
+	u16 cut_turn;			/* the first since the window was cut */
+	u16 back_turn;			/* the first since what was lost was sent again */
 	u64 progress_us;		/* last time anything advanced, or became outstanding */
 	u64 heard_us;			/* last answer, or since something is outstanding */
 	u64 wait_us;			/* the retransmission timeout of psn_acked runs from here */

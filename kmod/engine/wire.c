@@ -72,6 +72,7 @@ struct vqp_wire_nak {
 	__be32 rnr_us;
 	u8 nak;
 	u8 reserved[3];
+	__be32 held[VQP_MASK_BITS / 32];
 };
 
 union vqp_wire_op {
@@ -89,7 +90,7 @@ static_assert(sizeof(struct vqp_wire_open) == 84);
 static_assert(sizeof(struct vqp_wire_send) == 12);
 static_assert(sizeof(struct vqp_wire_write) == 16);
 static_assert(sizeof(struct vqp_wire_atomic) == 32);
-static_assert(sizeof(struct vqp_wire_nak) == 12);
+static_assert(sizeof(struct vqp_wire_nak) == 28);
 static_assert(sizeof(union vqp_wire_op) == 32);
 static_assert(sizeof(struct vqp_wire_base) + sizeof(struct vqp_wire_open) +
 	      sizeof(union vqp_wire_op) <= VQP_WIRE_HEADER_MAX);
@@ -175,13 +176,19 @@ static int vqp_wire_parse_atomic(const struct vqp_wire_atomic *atomic, struct vq
 
 static int vqp_wire_parse_nak(const struct vqp_wire_nak *nak, struct vqp_pkt *pkt)
 {
+	u32 i;
+
 	pkt->ack_psn = be32_to_cpu(nak->ack_psn);
 	pkt->rnr_us = be32_to_cpu(nak->rnr_us);
 	pkt->nak = nak->nak;
+	for (i = 0; i < VQP_MASK_BITS / 32; i++)
+		pkt->held.words[i / 2] |= (u64)be32_to_cpu(nak->held[i]) << i % 2 * 32;
 	if (!nak->nak || nak->nak > VQP_NAK_MAX ||
 	    nak->reserved[0] || nak->reserved[1] || nak->reserved[2])
 		return -EBADMSG;
 	if (nak->rnr_us && nak->nak != VQP_NAK_RNR && nak->nak != VQP_NAK_BUSY)
+		return -EBADMSG;
+	if (vqp_mask_any(&pkt->held) && nak->nak != VQP_NAK_SEQ)
 		return -EBADMSG;
 	return 0;
 }
@@ -296,6 +303,7 @@ static void vqp_wire_build_open(void *buf, const struct vqp_pkt *pkt)
 static void vqp_wire_build_op(void *buf, const struct vqp_pkt *pkt)
 {
 	union vqp_wire_op op;
+	u32 i;
 
 	memset(&op, 0, sizeof(op));
 	switch (pkt->op) {
@@ -325,6 +333,8 @@ static void vqp_wire_build_op(void *buf, const struct vqp_pkt *pkt)
 		op.nak.ack_psn = cpu_to_be32(pkt->ack_psn);
 		op.nak.rnr_us = cpu_to_be32(pkt->rnr_us);
 		op.nak.nak = pkt->nak;
+		for (i = 0; i < VQP_MASK_BITS / 32; i++)
+			op.nak.held[i] = cpu_to_be32(pkt->held.words[i / 2] >> i % 2 * 32);
 		break;
 	case VQP_OP_CMP_SWP:
 	case VQP_OP_FETCH_ADD:

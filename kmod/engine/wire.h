@@ -22,8 +22,9 @@
 
 #include <linux/types.h>
 #include <linux/compiler.h>
+#include "mask.h"
 
-#define VQP_WIRE_VERSION	1
+#define VQP_WIRE_VERSION	2
 #define VQP_WIRE_HEADER_MAX	144	/* base + open + op, rounded up */
 #define VQP_WIRE_LANES_MAX	8
 #define VQP_WIRE_MSG_MAX	(1U << 30)	/* bytes of a message */
@@ -58,7 +59,7 @@ enum vqp_op {
 #define VQP_PKT_FLAGS_ALL	((1U << 6) - 1)
 
 enum vqp_nak {
-	VQP_NAK_SEQ		= 1,	/* a gap: go back to ack_psn */
+	VQP_NAK_SEQ		= 1,	/* a gap at ack_psn; `held` of what follows is here */
 	VQP_NAK_RNR		= 2,	/* no receive posted: wait rnr_us, go on at ack_psn */
 	VQP_NAK_INV_REQ		= 3,	/* no such port or VQP, or longer than the receive */
 	VQP_NAK_ACCESS		= 4,	/* bad rkey, range or access */
@@ -115,6 +116,7 @@ struct vqp_pkt {
 	u32 ack_psn;			/* ACK, NAK: next PSN the target expects */
 	u8  nak;			/* NAK: enum vqp_nak */
 	u32 rnr_us;			/* NAK_RNR, NAK_BUSY */
+	struct vqp_mask held;		/* NAK_SEQ: the target holds these of ack_psn and on */
 
 	/* payload: at most 65535 bytes; its length is in the headers */
 	const void *payload;		/* into the parsed buffer; or what is to be sent */

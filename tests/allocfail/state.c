@@ -25,7 +25,8 @@ static void take_objects(json_t *state)
 		const char *name = json_string_value(json_object_get(counter, "name"));
 		json_t *made = json_object_get(counter, "made");
 
-		if (!made || !strcmp(name, "peer") || !strcmp(name, "cache") || !strcmp(name, "deferred"))
+		if (!made || !strcmp(name, "peer") || !strcmp(name, "cache") || !strcmp(name, "deferred") ||
+		    !strcmp(name, "held"))
 			continue;
 		json_object_set_new(state, name,
 				    json_integer(json_integer_value(made) -

@@ -312,10 +312,26 @@ static int rx_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32 
 	return 0;
 }
 
+static struct vqp_rx_held *rx_hold(const struct vqp_pkt *pkt)
+{
+	struct vqp_rx_held *held = env.no_room ? NULL : malloc(sizeof(*held) + pkt->payload_bytes);
+
+	if (held) {
+		held->pkt = *pkt;
+		held->pkt.payload = memcpy(held + 1, pkt->payload, pkt->payload_bytes);
+	}
+	return held;
+}
+
+static void rx_drop(struct vqp_rx_held *held)
+{
+	free(held);
+}
+
 static const struct vqp_rx_ops rx_ops = {
 	.open = rx_open, .close = rx_close, .alive = rx_alive, .recv_begin = rx_recv_begin,
 	.recv_data = rx_recv_data, .recv_end = rx_recv_end, .write = rx_write,
-	.read_check = rx_read_check, .atomic = rx_atomic, .reply = rx_reply,
+	.read_check = rx_read_check, .atomic = rx_atomic, .reply = rx_reply, .hold = rx_hold, .drop = rx_drop,
 };
 
 /* ---- Events ---- */

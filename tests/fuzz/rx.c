@@ -25,6 +25,12 @@ struct taken {
 	u32 bytes, got;
 };
 
+/* A packet that the table holds. */
+struct copy {
+	struct vqp_rx_held held;
+	u32 key;
+};
+
 struct key {
 	u64 last_us;		/* latest packet */
 	u32 psn;		/* the next to be carried out, if `live` */
@@ -44,7 +50,9 @@ static struct {
 	bool dead;		/* the namespace */
 	u32 opens, closes, begun, ended;
 	u32 answers;
-	bool delivered;		/* this packet */
+	u32 delivered;		/* messages, by this packet and those held behind it */
+	u32 held, held_before;	/* packets; before the one that came */
+	struct copy *copies[SLOTS * VQP_MASK_BITS];
 	u64 read_addr;
 	u32 read_bytes;		/* the range that was checked for this packet */
 } env;
@@ -53,7 +61,7 @@ static int ns;
 static const u8 data[2 * PAYLOAD];
 
 enum { OPEN_FAILS = 1, RECV_EAGAIN = 2, RECV_ENOENT = 4, DATA_FAILS = 8, WRITE_FAILS = 16, READ_FAILS = 32,
-       REPLY_FAILS = 64 };
+       REPLY_FAILS = 64, HOLD_FAILS = 128 };
 
 static bool fails(u8 fault)
 {
@@ -88,12 +96,29 @@ static bool fake_alive(struct vqp_rx *rx)
 	return !env.dead;
 }
 
-/* A request is carried out for the packet at hand, which must be the one that is next. */
-static void check_next(const struct vqp_rx *rx)
+/* Of the flow at hand: the packet that came, or one that is held. */
+static const struct vqp_pkt *packet_at(u32 psn)
 {
+	if (env.pkt->psn == psn)
+		return env.pkt;
+	for (u32 i = 0; i < env.held; i++) {
+		const struct copy *copy = env.copies[i];
+
+		if (copy->key == env.key && copy->held.pkt.psn == psn &&
+		    copy->held.pkt.src_epoch == env.pkt->src_epoch)
+			return &copy->held.pkt;
+	}
+	return NULL;
+}
+
+/* A request is carried out for the packet that is next. */
+static const struct vqp_pkt *check_next(const struct vqp_rx *rx)
+{
+	const struct vqp_pkt *pkt = packet_at(rx->psn);
+
 	fuzz_check(key_of(rx) == env.key);
-	fuzz_check(rx->state == VQP_RX_OPEN && env.pkt->psn == rx->psn);
-	fuzz_check(!env.delivered);
+	fuzz_check(rx->state == VQP_RX_OPEN && pkt);
+	return pkt;
 }
 
 static int fake_recv_begin(struct vqp_rx *rx, u32 bytes)
@@ -133,11 +158,10 @@ static void fake_recv_end(struct vqp_rx *rx, const struct vqp_pkt *pkt, u32 byte
 
 	rx->recv = NULL;
 	if (ok) {
-		check_next(rx);
-		fuzz_check(pkt == env.pkt && (pkt->flags & VQP_PKT_LAST));
+		fuzz_check(pkt == check_next(rx) && (pkt->flags & VQP_PKT_LAST));
 		fuzz_check(taken->got == taken->bytes);
 		fuzz_check(pkt->op == VQP_OP_WRITE || bytes == taken->bytes);
-		env.delivered = true;
+		env.delivered++;
 	} else {
 		fuzz_check(!pkt && bytes == taken->got);
 	}
@@ -147,16 +171,21 @@ static void fake_recv_end(struct vqp_rx *rx, const struct vqp_pkt *pkt, u32 byte
 
 static int fake_write(struct vqp_rx *rx, u32 rkey, u64 addr, const void *from, u32 bytes)
 {
-	check_next(rx);
-	fuzz_check(rkey == env.pkt->rkey && addr == env.pkt->addr && addr + bytes >= addr);
+	const struct vqp_pkt *pkt = check_next(rx);
+
+	fuzz_check(rkey == pkt->rkey && addr == pkt->addr && addr + bytes >= addr);
 	fuzz_check(from == data && bytes <= sizeof(data));
 	return fails(WRITE_FAILS) ? -EACCES : 0;
 }
 
 static int fake_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 {
+	const struct vqp_pkt *pkt = packet_at(rx->psn);
+
 	fuzz_check(key_of(rx) == env.key);
-	fuzz_check(rkey == env.pkt->rkey && bytes && addr + bytes >= addr);
+	/* a duplicate is answered, too */
+	fuzz_check((pkt && rkey == pkt->rkey) || rkey == env.pkt->rkey);
+	fuzz_check(bytes && addr + bytes >= addr);
 	if (fails(READ_FAILS))
 		return -EACCES;
 	env.read_addr = addr;
@@ -189,31 +218,73 @@ static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u3
 {
 	u8 buf[VQP_WIRE_HEADER_MAX + PAYLOAD] = { 0 };
 	const u32 headers = vqp_wire_build(buf, pkt);
+	const struct vqp_pkt *to = packet_at(pkt->psn);
 	struct vqp_pkt parsed;
 
 	fuzz_check(reply_to == &env && pkt->payload_bytes == bytes && bytes <= PAYLOAD);
 	fuzz_check(!vqp_wire_parse(buf, headers + bytes, &parsed));
-	fuzz_check(parsed.flow == env.pkt->flow && parsed.psn == env.pkt->psn && parsed.turn == env.pkt->turn);
+	fuzz_check(to && parsed.flow == to->flow && parsed.turn == to->turn);
 	fuzz_check(parsed.src_epoch == EPOCH && parsed.dst_epoch == env.pkt->src_epoch);
 	fuzz_check(env.pkt->op != VQP_OP_CLOSE);
 	if (pkt->payload) {
 		fuzz_check(pkt->op == VQP_OP_READ_RESP && rx);
 		check_found(pkt);
 	} else if (bytes) {
-		fuzz_check(pkt->op == VQP_OP_READ_RESP && rx && rkey == env.pkt->rkey);
+		fuzz_check(pkt->op == VQP_OP_READ_RESP && rx && rkey == to->rkey);
 		fuzz_check(pkt->offset + bytes <= PAYLOAD * VQP_READ_CHUNK_PACKETS);
 		fuzz_check(addr >= env.read_addr && addr + bytes <= env.read_addr + env.read_bytes);
 	}
 	env.answers++;
-	fuzz_check(env.answers == 1 || pkt->op == VQP_OP_READ_RESP);
-	fuzz_check(env.answers <= VQP_READ_CHUNK_PACKETS + 1);
+	fuzz_check(env.answers == 1 || pkt->op == VQP_OP_READ_RESP || env.held_before);
+	fuzz_check(env.answers <= (VQP_READ_CHUNK_PACKETS + 1) * (1 + env.held_before));
 	return fails(REPLY_FAILS) ? -EAGAIN : 0;
+}
+
+static struct vqp_rx_held *fake_hold(const struct vqp_pkt *pkt)
+{
+	struct copy *copy;
+
+	fuzz_check(pkt == env.pkt && env.held < SLOTS * VQP_MASK_BITS);
+	if (fails(HOLD_FAILS))
+		return NULL;
+	copy = calloc(1, sizeof(*copy));
+	fuzz_check(copy);
+	copy->held.pkt = *pkt;
+	copy->key = env.key;
+	env.copies[env.held++] = copy;
+	return &copy->held;
+}
+
+static void fake_drop(struct vqp_rx_held *held)
+{
+	u32 i;
+
+	for (i = 0; i < env.held && &env.copies[i]->held != held; i++)
+		;
+	fuzz_check(i < env.held);
+	env.copies[i] = env.copies[--env.held];
+	free(list_entry(held, struct copy, held));
+}
+
+/* What is held is what the mask says, in order, and behind a gap. */
+static void check_held(const struct vqp_rx *rx)
+{
+	u32 n = 0;
+
+	for (const struct list_head *at = rx->held.next; at != &rx->held; at = at->next, n++) {
+		const u32 ahead = list_entry(at, struct vqp_rx_held, link)->pkt.psn - rx->psn;
+
+		fuzz_check(at->next->prev == at && ahead && ahead < VQP_MASK_BITS && vqp_mask_has(&rx->held_mask, ahead));
+		fuzz_check(at->prev == &rx->held ||
+			   list_entry(at->prev, struct vqp_rx_held, link)->pkt.psn - rx->psn < ahead);
+	}
+	fuzz_check(n == vqp_mask_count(&rx->held_mask) && (!n || rx->state == VQP_RX_OPEN));
 }
 
 static const struct vqp_rx_ops fake_ops = {
 	.open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
 	.recv_data = fake_recv_data, .recv_end = fake_recv_end, .write = fake_write,
-	.read_check = fake_read_check, .atomic = fake_atomic, .reply = fake_reply,
+	.read_check = fake_read_check, .atomic = fake_atomic, .reply = fake_reply, .hold = fake_hold, .drop = fake_drop,
 };
 
 /* ---- What must hold between two packets ---- */
@@ -249,6 +320,8 @@ static void check_slot(const struct vqp_rx *rx)
 	fuzz_check(buckets == (rx->state != VQP_RX_FREE));
 	fuzz_check(has(live ? &env.tab.live : &env.tab.spare, &rx->lru));
 	fuzz_check(rx->receiving == (rx->recv != NULL) || !live);
+	if (live)
+		check_held(rx);
 	fuzz_check(live == (rx->ns != NULL) || rx->state == VQP_RX_FREE);
 	fuzz_check(rx->state == VQP_RX_OPEN || !rx->receiving);
 	fuzz_check(rx->state != VQP_RX_FAILED || (rx->nak && rx->nak <= VQP_NAK_MAX));
@@ -363,7 +436,8 @@ static void packet(struct fuzz *in, u8 how)
 	env.faults = how & 0x40 ? fuzz_byte(in) : 0;
 	env.pkt = &pkt;
 	env.answers = 0;
-	env.delivered = false;
+	env.delivered = 0;
+	env.held_before = env.held;
 	env.read_bytes = 0;
 	/* long enough without a packet, the flow may be forgotten */
 	if (key->live && env.now - key->last_us >= LINGER)
@@ -421,7 +495,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
 	while (in.left)
 		step(&in);
 	vqp_rxtab_purge(&env.tab, NULL);
-	fuzz_check(env.opens == env.closes && env.begun == env.ended);
+	fuzz_check(env.opens == env.closes && env.begun == env.ended && !env.held);
 	fuzz_check(count(&env.tab.spare) == SLOTS);
 	return 0;
 }

@@ -89,6 +89,16 @@ static void check_atomic(const struct vqp_pkt *pkt)
 	}
 }
 
+/* What is in flight with this packet; the one that the target waits for may always be sent. */
+static void check_window(u32 psn)
+{
+	const struct vqp_tx *tx = &env.tx;
+	const u32 ahead = tx->psn_send - tx->psn_acked, absent = tx->held + vqp_mask_count(&tx->lost);
+
+	fuzz_check(psn - tx->psn_acked < VQP_MASK_BITS);
+	fuzz_check(psn == tx->psn_acked || absent >= ahead || ahead - absent <= tx->window);
+}
+
 static int fake_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, u32 offset, u32 bytes)
 {
 	struct message *m = msg ? message_of(msg) : NULL;
@@ -104,7 +114,7 @@ static int fake_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg
 		else if (vqp_op_is_atomic(msg->op))
 			check_atomic(pkt);
 		else
-			fuzz_check(pkt->psn - tx->psn_acked < tx->cfg->window_packets);
+			check_window(pkt->psn);
 		if (m->bad)
 			return -EFAULT;
 	}
@@ -174,7 +184,12 @@ static void check_flow(void)
 {
 	const struct vqp_tx *tx = &env.tx;
 	const struct list_head *at = tx->msgs.next;
+	u32 last = VQP_MASK_BITS;
 
+	while (last && !vqp_mask_has(&tx->lost, last - 1))
+		last--;
+	fuzz_check(last <= tx->psn_send - tx->psn_acked);
+	fuzz_check(!vqp_psn_before(tx->psn_resent, tx->psn_acked) && !vqp_psn_before(tx->psn_next, tx->psn_resent));
 	for (u32 i = 0; i < env.nposted; i++, at = at->next) {
 		fuzz_check(at == &env.posted[i]->msg.link);
 		fuzz_check(i == 0 || !env.posted[i]->msg.assigned || env.posted[i - 1]->msg.assigned);
@@ -281,6 +296,12 @@ static void answer(struct fuzz *in, u8 how)
 		pkt.nak = 1 + fuzz_below(in, VQP_NAK_MAX);
 		if (pkt.nak == VQP_NAK_RNR || pkt.nak == VQP_NAK_BUSY)
 			pkt.rnr_us = fuzz_delta(in);
+		if (pkt.nak == VQP_NAK_SEQ) {
+			pkt.held.words[0] = fuzz_number(in, 2);
+			if (pkt.held.words[0] & 1)
+				pkt.held.words[1] = (u64)fuzz_number(in, 4) << 32;
+			pkt.psn -= fuzz_below(in, 8);
+		}
 	}
 	if (pkt.op == VQP_OP_READ_RESP)
 		read_response(in, &pkt);

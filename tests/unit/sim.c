@@ -538,10 +538,30 @@ static int sim_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32
 	return 0;
 }
 
+static struct vqp_rx_held *sim_hold(const struct vqp_pkt *pkt)
+{
+	struct vqp_rx_held *held;
+
+	if (sim_chance(sim_route.sim, sim_route.sim->cfg->no_room))
+		return NULL;
+	held = malloc(sizeof(*held) + pkt->payload_bytes);
+	assert_non_null(held);
+	held->pkt = *pkt;
+	held->pkt.payload = held + 1;
+	memcpy(held + 1, pkt->payload, pkt->payload_bytes);
+	return held;
+}
+
+static void sim_drop(struct vqp_rx_held *held)
+{
+	free(held);
+}
+
 static const struct vqp_rx_ops sim_rx_ops = {
 	.open = sim_open, .close = sim_close, .alive = sim_alive, .recv_begin = sim_recv_begin,
 	.recv_data = sim_recv_data, .recv_end = sim_recv_end, .write = sim_write,
 	.read_check = sim_read_check, .atomic = sim_atomic, .reply = sim_reply,
+	.hold = sim_hold, .drop = sim_drop,
 };
 
 /* ---- The run ---- */

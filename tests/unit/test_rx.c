@@ -30,6 +30,8 @@ static struct {
 	u32 opens, closes, begun, ended, broken, writes, checks, atomics;
 	int open_err, begin_err, data_err, write_err, check_err, atomic_err;
 	u32 lose_after;			/* answers until reply() fails */
+	u32 held, dropped;
+	bool hold_fails;
 	bool dead;			/* the namespace */
 	u8 received[8192];
 	u32 ended_bytes;
@@ -167,10 +169,30 @@ static int fake_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u3
 	return 0;
 }
 
+static struct vqp_rx_held *fake_hold(const struct vqp_pkt *pkt)
+{
+	struct vqp_rx_held *held;
+
+	if (env.hold_fails)
+		return NULL;
+	held = malloc(sizeof(*held) + pkt->payload_bytes);
+	held->pkt = *pkt;
+	held->pkt.payload = held + 1;
+	memcpy(held + 1, pkt->payload, pkt->payload_bytes);
+	env.held++;
+	return held;
+}
+
+static void fake_drop(struct vqp_rx_held *held)
+{
+	env.dropped++;
+	free(held);
+}
+
 static const struct vqp_rx_ops fake_ops = {
 	.open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
 	.recv_data = fake_recv_data, .recv_end = fake_recv_end, .write = fake_write,
-	.read_check = fake_read_check, .atomic = fake_atomic, .reply = fake_reply,
+	.read_check = fake_read_check, .atomic = fake_atomic, .reply = fake_reply, .hold = fake_hold, .drop = fake_drop,
 };
 
 static int setup(void **state)
@@ -193,6 +215,7 @@ static int teardown(void **state)
 	vqp_rxtab_purge(&env.tab, NULL);
 	assert_int_equal(env.opens, env.closes);
 	assert_int_equal(env.begun, env.ended + env.broken);
+	assert_int_equal(env.held, env.dropped);
 	return 0;
 }
 
@@ -334,9 +357,10 @@ static void a_second_packet_that_overtook_the_first_waits(void **state)
 	send(PSN(1), VQP_PKT_OPEN, 10);
 	expect_nak_at(VQP_NAK_SEQ, PSN(0));
 	assert_int_equal(env.ended, 0);
-	send(PSN(0), VQP_PKT_OPEN | VQP_PKT_ACK_REQ, 20);
-	assert_int_equal(env.ended_bytes, 20);
-	expect_ack(PSN(1));
+	send(PSN(0), VQP_PKT_OPEN, 20);
+	assert_int_equal(env.ended, 2);
+	assert_int_equal(env.ended_bytes, 10);
+	expect_ack(PSN(2));
 }
 
 static void an_unknown_flow_must_open(void **state)
@@ -940,15 +964,245 @@ static void an_atomic_in_a_message_is_a_violation(void **state)
 	assert_int_equal(env.atomics, 0);
 }
 
+static void an_atomic_behind_a_gap_waits(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	fetch_add(PSN(2));
+	expect_nak_at(VQP_NAK_SEQ, PSN(1));
+	assert_int_equal(env.atomics, 0);
+	fetch_add(PSN(1));
+	expect_found(PSN(1), 1);	/* the latest answer is that of the other */
+	assert_int_equal(answer()->psn, PSN(2));
+	assert_int_equal(env.atomics, 2);
+}
+
 static void a_gap_is_reported_once(void **state)
 {
 	(void)state;
 	open_flow(FLOW);
 	send(PSN(2), 0, 10);
-	send(PSN(3), VQP_PKT_ACK_REQ, 10);
+	send(PSN(3), 0, 10);
 	expect_nak_at(VQP_NAK_SEQ, PSN(1));
 	expect_silence();
 	assert_int_equal(env.ended, 0);
+}
+
+/* A NAK that names exactly the packets PSN(n) with bit n of `named`. */
+static void expect_gap(u32 psn, u64 named)
+{
+	const struct vqp_pkt *pkt = answer();
+
+	assert_int_equal(pkt->op, VQP_OP_NAK);
+	assert_int_equal(pkt->nak, VQP_NAK_SEQ);
+	assert_int_equal(pkt->ack_psn, psn);
+	assert_int_equal(pkt->held.words[0] << (psn - FIRST_PSN), named);
+	assert_int_equal(pkt->held.words[1], 0);
+}
+
+static void what_is_behind_a_gap_follows_when_it_is_filled(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(4), 0, 40);
+	send(PSN(2), 0, 20);
+	send(PSN(3), 0, 30);
+	assert_int_equal(env.ended, 0);
+	send(PSN(1), 0, 10);
+	assert_int_equal(env.ended, 4);
+	assert_int_equal(env.ended_bytes, 40);
+	expect_gap(PSN(1), 1 << 4);
+	expect_ack(PSN(5));
+	expect_silence();
+}
+
+static void a_message_is_put_together_across_a_gap(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 100, 250);
+	send_part(PSN(3), 200, 50, 250);
+	expect_gap(PSN(2), 1 << 3);
+	send_part(PSN(2), 100, 100, 250);
+	assert_int_equal(env.ended_bytes, 250);
+	/* the last packet asks for it */
+	expect_ack(PSN(4));
+	expect_silence();
+}
+
+static void reads_behind_a_gap_are_answered_in_their_turn(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	read_chunk(PSN(2), 0, 10);
+	expect_gap(PSN(1), 1 << 2);
+	env.turn = 7;
+	send(PSN(1), 0, 10);
+	assert_int_equal(answer()->op, VQP_OP_READ_RESP);
+	assert_int_equal(env.answers[env.seen - 1].psn, PSN(2));
+	assert_int_equal(env.answers[env.seen - 1].turn, 0);
+	expect_silence();
+}
+
+static void a_gap_behind_a_gap_is_told_at_once(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(2), 0, 10);
+	send(PSN(3), 0, 10);
+	send(PSN(5), 0, 10);
+	send(PSN(6), 0, 10);
+	/* late, not lost */
+	send(PSN(4), 0, 10);
+	send(PSN(8), 0, 10);
+	expect_gap(PSN(1), 1 << 2);
+	expect_gap(PSN(1), 1 << 2 | 1 << 3 | 1 << 5);
+	expect_gap(PSN(1), 0x1f << 2 | 1 << 8);
+	expect_silence();
+	send(PSN(1), 0, 10);
+	expect_gap(PSN(7), 1 << 8);
+	expect_silence();
+}
+
+static void who_asks_behind_a_gap_is_told(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(2), 0, 10);
+	send(PSN(3), VQP_PKT_ACK_REQ, 10);
+	expect_gap(PSN(1), 1 << 2);
+	expect_gap(PSN(1), 1 << 2 | 1 << 3);
+	expect_silence();
+}
+
+static void what_is_held_is_told_now_and_then(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	for (u32 i = 2; i < 3 + 2 * VQP_RX_ACK_EVERY; i++)
+		send(PSN(i), 0, 1);
+	for (u32 i = 0; i < 3; i++)
+		expect_gap(PSN(1), ((1ULL << (i * VQP_RX_ACK_EVERY + 1)) - 1) << 2);
+	expect_silence();
+}
+
+static void what_is_held_already_is_not_held_again(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	for (u32 i = 0; i < 3 * VQP_RX_ACK_EVERY; i++)
+		send(PSN(2), 0, 10);
+	assert_int_equal(env.held, 1);
+	expect_gap(PSN(1), 1 << 2);
+	expect_silence();
+}
+
+static void what_is_too_far_ahead_is_not_held(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(1 + VQP_MASK_BITS), 0, 10);
+	assert_int_equal(env.held, 0);
+	expect_gap(PSN(1), 0);
+	send(PSN(VQP_MASK_BITS), 0, 10);
+	assert_int_equal(env.held, 1);
+	assert_int_equal(answer()->held.words[1], 1ULL << 63);
+	/* a later gap is told, too: nothing before it is held */
+	expect_silence();
+}
+
+static void without_memory_nothing_is_held(void **state)
+{
+	(void)state;
+	env.hold_fails = true;
+	open_flow(FLOW);
+	send(PSN(2), 0, 10);
+	send(PSN(3), 0, 10);
+	expect_gap(PSN(1), 0);
+	expect_silence();
+	send(PSN(1), VQP_PKT_ACK_REQ, 10);
+	expect_ack(PSN(2));
+	assert_int_equal(env.ended, 1);
+}
+
+static void a_refused_packet_ends_what_is_held_behind_it(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(2), 100, 50, 150);
+	send(PSN(3), 0, 10);
+	send(PSN(4), 0, 10);
+	send(PSN(1), 0, 10);
+	expect_gap(PSN(1), 1 << 2);
+	expect_nak_at(VQP_NAK_OP, PSN(2));
+	expect_silence();
+	assert_int_equal(env.ended, 1);
+	assert_int_equal(env.dropped, 3);
+}
+
+/* It may wait for ever: its sender is told when to send all of it again. */
+static void what_waits_for_a_receive_is_not_held(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(2), 0, 10);
+	send(PSN(3), 0, 10);
+	expect_gap(PSN(1), 1 << 2);
+	env.begin_err = -EAGAIN;
+	write_part(PSN(1), WHOLE, 0, 10);
+	expect_nak_at(VQP_NAK_RNR, PSN(2));
+	assert_int_equal(env.ended, 0);
+	assert_int_equal(env.dropped, 2);
+	env.begin_err = 0;
+	env.turn++;
+	send(PSN(2), VQP_PKT_ACK_REQ, 10);
+	assert_int_equal(env.ended, 1);
+	expect_ack(PSN(3));
+	expect_silence();
+}
+
+static void a_longer_gap_that_is_filled_is_answered_once(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(5), 0, 10);
+	expect_gap(PSN(1), 1 << 5);
+	env.turn++;
+	for (u32 i = 1; i < 4; i++)
+		send(PSN(i), 0, 10);
+	expect_silence();
+	send(PSN(4), VQP_PKT_ACK_REQ, 10);
+	expect_ack(PSN(6));
+	expect_silence();
+}
+
+static void who_goes_on_after_a_pause_is_told_of_gaps(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	env.begin_err = -EAGAIN;
+	send(PSN(1), 0, 10);
+	expect_nak_at(VQP_NAK_RNR, PSN(1));
+	env.begin_err = 0;
+	env.turn++;
+	send(PSN(3), 0, 10);
+	send(PSN(4), VQP_PKT_ACK_REQ, 10);
+	expect_gap(PSN(1), 1 << 3);
+	expect_gap(PSN(1), 1 << 3 | 1 << 4);
+	expect_silence();
+}
+
+static void what_is_held_goes_with_its_flow(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(2), 0, 10);
+	input((struct vqp_pkt) { .op = VQP_OP_CLOSE, .psn = PSN(3) });
+	assert_int_equal(env.dropped, 1);
+	open_flow(FLOW + 1);
+	input((struct vqp_pkt) { .op = VQP_OP_SEND, .flow = FLOW + 1, .flags = WHOLE, .psn = PSN(2) });
+	vqp_rxtab_purge(&env.tab, &ns);
+	assert_int_equal(env.dropped, 2);
 }
 
 static void each_gap_is_reported(void **state)
@@ -957,9 +1211,9 @@ static void each_gap_is_reported(void **state)
 	open_flow(FLOW);
 	send(PSN(2), 0, 10);
 	send(PSN(1), 0, 10);
-	send(PSN(2), 0, 10);
 	send(PSN(4), 0, 10);
 	expect_nak_at(VQP_NAK_SEQ, PSN(1));
+	expect_ack(PSN(3));
 	expect_nak_at(VQP_NAK_SEQ, PSN(3));
 	expect_silence();
 }
@@ -1521,7 +1775,22 @@ int main(void)
 		TEST(an_atomic_across_words_is_refused),
 		TEST(an_atomic_with_a_bad_key_is_refused),
 		TEST(an_atomic_in_a_message_is_a_violation),
+		TEST(an_atomic_behind_a_gap_waits),
 		TEST(a_gap_is_reported_once),
+		TEST(what_is_behind_a_gap_follows_when_it_is_filled),
+		TEST(a_message_is_put_together_across_a_gap),
+		TEST(reads_behind_a_gap_are_answered_in_their_turn),
+		TEST(a_gap_behind_a_gap_is_told_at_once),
+		TEST(who_asks_behind_a_gap_is_told),
+		TEST(what_is_held_is_told_now_and_then),
+		TEST(what_is_held_already_is_not_held_again),
+		TEST(what_is_too_far_ahead_is_not_held),
+		TEST(without_memory_nothing_is_held),
+		TEST(a_refused_packet_ends_what_is_held_behind_it),
+		TEST(what_waits_for_a_receive_is_not_held),
+		TEST(a_longer_gap_that_is_filled_is_answered_once),
+		TEST(who_goes_on_after_a_pause_is_told_of_gaps),
+		TEST(what_is_held_goes_with_its_flow),
 		TEST(each_gap_is_reported),
 		TEST(a_gap_is_reported_again_when_the_initiator_went_back),
 		TEST(acks_come_every_so_many_packets),

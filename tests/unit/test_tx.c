@@ -512,6 +512,287 @@ static void a_gap_makes_it_go_back(void **state)
 	assert_int_equal(env.tx.packets_resent, 3);
 }
 
+/* The packet `psn` came; the target waits for `gap`, and holds gap + n of each bit n of `held`. */
+static void gap_at(u32 gap, u64 held, u32 psn, u16 turn)
+{
+	vqp_tx_input(&env.tx, &(struct vqp_pkt) {
+		.op = VQP_OP_NAK, .nak = VQP_NAK_SEQ, .flow = FLOW, .ack_psn = gap, .psn = psn, .turn = turn,
+		.held.words[0] = held,
+	}, env.now);
+}
+
+static void only_what_is_lost_is_sent_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 6 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	env.seen = env.nsent;
+	gap_at(PSN(1), 1 << 2 | 1 << 3, PSN(4), 0);
+	/* 1, 2 and 3 were sent before 4, and 3 came; 5 may be on its way */
+	expect_psn(PSN(1));
+	expect_psn(PSN(2));
+	expect_silence();
+	assert_int_equal(env.tx.packets_resent, 2);
+	ack(PSN(6));
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
+static void what_came_and_was_not_kept_is_sent_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 6 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	env.seen = env.nsent;
+	gap_at(PSN(0), 1 << 1, PSN(3), 0);
+	expect_psn(PSN(0));
+	expect_psn(PSN(2));
+	expect_psn(PSN(3));
+	expect_silence();
+}
+
+static void the_window_is_cut_once_for_losses_in_one_window(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	gap_at(PSN(0), 1 << 1, PSN(1), 0);
+	assert_int_equal(env.tx.window, 16);
+	gap_at(PSN(0), 1 << 1 | 1 << 5, PSN(5), 0);
+	gap_at(PSN(0), 1 << 1 | 1 << 5 | 1 << 9, PSN(9), 0);
+	assert_int_equal(env.tx.window, 16);
+	gap_at(PSN(0), 1 << 1 | 1 << 5 | 1 << 9, PSN(9), env.tx.turn);
+	assert_int_equal(env.tx.window, 8);
+}
+
+static void losses_wait_for_the_window_but_for_the_first(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 32 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	env.seen = env.nsent;
+	/* all but the last was lost, and 16 may be in flight */
+	gap_at(PSN(0), 1U << 31, PSN(31), 0);
+	for (u32 i = 0; i < 16; i++)
+		expect_psn(PSN(i));
+	expect_silence();
+	ack(PSN(2));
+	/* the window is 17 now, and what is held is not known any more */
+	for (u32 i = 16; i < 18; i++)
+		expect_psn(PSN(i));
+	expect_silence();
+}
+
+static void turns_that_are_yet_to_come_are_not_believed(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 5 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	env.seen = env.nsent;
+	gap_at(PSN(0), 1 << 1, PSN(1), env.tx.turn + 1);
+	gap_at(PSN(0), 0, PSN(1), env.tx.turn + 1);
+	expect_silence();
+}
+
+static void a_later_loss_is_mended_at_once(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 10 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	env.seen = env.nsent;
+	gap_at(PSN(0), 1 << 1, PSN(1), 0);
+	expect_psn(PSN(0));
+	/* told of packets of the first turn: 0 is on its way again */
+	gap_at(PSN(0), 1 << 1 | 1 << 2 | 1 << 5, PSN(5), 0);
+	expect_psn(PSN(3));
+	expect_psn(PSN(4));
+	gap_at(PSN(0), 0x7 << 5 | 1 << 1 | 1 << 2, PSN(7), 0);
+	expect_silence();
+}
+
+static void what_is_lost_again_is_sent_again(void **state)
+{
+	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 3 * PAYLOAD), message(VQP_OP_SEND, 1) };
+
+	(void)state;
+	post(&msgs[0]);
+	env.seen = env.nsent;
+	gap_at(PSN(0), 1 << 1, PSN(1), 0);
+	expect_psn(PSN(0));
+	post(&msgs[1]);
+	expect_psn(PSN(3));
+	/* the new packet was sent after the one that is still missing */
+	gap_at(PSN(0), 1 << 1 | 1 << 2 | 1 << 3, PSN(3), env.sent[env.nsent - 1].pkt.turn);
+	expect_psn(PSN(0));
+	expect_silence();
+}
+
+static void what_was_sent_again_may_be_under_way(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 6 * PAYLOAD);
+	u16 turn;
+
+	(void)state;
+	post(&msg);
+	gap_at(PSN(0), 1 << 1 | 1 << 3, PSN(3), 0);
+	env.seen = env.nsent;
+	/* 0 filled its gap, and 2 is the next one, sent right behind it; 4 was sent once, before 5 */
+	turn = env.sent[env.nsent - 1].pkt.turn;
+	gap_at(PSN(2), 1 << 1, PSN(0), turn);
+	expect_silence();
+	assert_int_equal(env.tx.window, 16);
+	assert_int_equal(env.tx.held, 1);
+	gap_at(PSN(2), 1 << 1 | 1 << 3, PSN(0), turn);
+	expect_psn(PSN(4));
+	expect_silence();
+}
+
+static void what_is_held_is_not_in_flight(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	assert_int_equal(env.nsent, 32);
+	env.seen = env.nsent;
+	gap_at(PSN(0), 1 << 1, PSN(1), 0);
+	expect_psn(PSN(0));
+	expect_silence();
+	/* the window is 16: of 32 sent 24 have arrived */
+	gap_at(PSN(0), ((1ULL << 24) - 1) << 1, PSN(24), 0);
+	for (u32 i = 0; i < 8; i++)
+		expect_psn(PSN(32 + i));
+	expect_silence();
+	ack(PSN(25));
+	assert_int_equal(env.tx.held, 0);
+}
+
+static void what_was_held_does_not_open_the_window_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	gap_at(PSN(0), ((1ULL << 20) - 1) << 1, PSN(20), 0);
+	assert_int_equal(env.tx.window, 16);
+	ack(PSN(21));
+	assert_int_equal(env.tx.window, 17);
+}
+
+static void after_a_timeout_one_packet_at_a_time_is_believed(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	timeout();
+	assert_int_equal(env.tx.window, 1);
+	/* the others had arrived: that says nothing about a burst of so many */
+	ack(PSN(32));
+	assert_int_equal(env.tx.window, 2);
+}
+
+static void no_more_is_sent_than_a_target_holds(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 400 * PAYLOAD);
+	struct vqp_pkt report = { .op = VQP_OP_NAK, .nak = VQP_NAK_SEQ, .flow = FLOW, .ack_psn = PSN(0) };
+
+	(void)state;
+	post(&msg);
+	for (u32 i = 0; i < 10; i++) {
+		const u32 last = env.tx.psn_send - 1;
+
+		for (u32 n = 1; n <= last - FIRST_PSN; n++)
+			vqp_mask_set(&report.held, n);
+		report.psn = last;
+		vqp_tx_input(&env.tx, &report, env.now);
+	}
+	assert_int_equal(env.tx.psn_send - FIRST_PSN, VQP_MASK_BITS);
+}
+
+static void a_hole_waits_for_room(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 5 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	env.seen = env.nsent;
+	env.room = 1;
+	gap_at(PSN(0), 1 << 3, PSN(3), 0);
+	expect_psn(PSN(0));
+	expect_silence();
+	env.room = ~0U;
+	vqp_tx_run(&env.tx, env.now);
+	expect_psn(PSN(1));
+	expect_psn(PSN(2));
+	expect_silence();
+}
+
+static void a_hole_that_was_filled_meanwhile_is_not_sent(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 5 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	env.seen = env.nsent;
+	env.room = 0;
+	gap_at(PSN(0), 1 << 3, PSN(3), 0);
+	env.room = ~0U;
+	ack(PSN(2));
+	expect_psn(PSN(2));
+	expect_silence();
+}
+
+static void a_hole_with_bad_memory_fails_its_message(void **state)
+{
+	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 2 * PAYLOAD), message(VQP_OP_SEND, 2 * PAYLOAD) };
+
+	(void)state;
+	post(&msgs[0]);
+	post(&msgs[1]);
+	env.bad = &msgs[0];
+	gap_at(PSN(0), 1 << 3, PSN(3), 0);
+	expect_done(0, &msgs[0], VQP_WC_LOC_PROT_ERR);
+	expect_done(1, &msgs[1], VQP_WC_WR_FLUSH_ERR);
+}
+
+static void a_read_in_a_hole_is_requested_again(void **state)
+{
+	struct vqp_msg read = message(VQP_OP_READ, 10), send = message(VQP_OP_SEND, 10);
+
+	(void)state;
+	post(&read);
+	post(&send);
+	env.seen = env.nsent;
+	gap_at(PSN(0), 1 << 1, PSN(1), env.sent[1].pkt.turn);
+	assert_int_equal(env.sent[env.seen].pkt.op, VQP_OP_READ);
+	expect_psn(PSN(0));
+	expect_silence();
+	respond(PSN(0), 0, 10);
+	ack(PSN(2));
+	expect_done(0, &read, VQP_WC_SUCCESS);
+	expect_done(1, &send, VQP_WC_SUCCESS);
+}
+
+static void a_gap_report_from_nowhere_is_harmless(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 5 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	gap_at(PSN(0), ~0ULL, PSN(100), 0);
+	gap_at(PSN(0), ~0ULL, PSN(0x7fffffff), env.tx.turn);
+	gap_at(PSN(0), 1 << 4, PSN(0x80000001), env.tx.turn);
+	assert_true(env.nsent <= 5 + 4);
+	ack(PSN(5));
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
 static void a_gap_completes_what_is_before_it(void **state)
 {
 	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1) };
@@ -2096,6 +2377,23 @@ int main(void)
 		TEST(a_duplicate_ack_changes_nothing),
 		TEST(requests_are_no_answers),
 		TEST(a_gap_makes_it_go_back),
+		TEST(only_what_is_lost_is_sent_again),
+		TEST(what_came_and_was_not_kept_is_sent_again),
+		TEST(the_window_is_cut_once_for_losses_in_one_window),
+		TEST(losses_wait_for_the_window_but_for_the_first),
+		TEST(turns_that_are_yet_to_come_are_not_believed),
+		TEST(a_later_loss_is_mended_at_once),
+		TEST(what_is_lost_again_is_sent_again),
+		TEST(what_was_sent_again_may_be_under_way),
+		TEST(what_is_held_is_not_in_flight),
+		TEST(what_was_held_does_not_open_the_window_again),
+		TEST(after_a_timeout_one_packet_at_a_time_is_believed),
+		TEST(no_more_is_sent_than_a_target_holds),
+		TEST(a_hole_waits_for_room),
+		TEST(a_hole_that_was_filled_meanwhile_is_not_sent),
+		TEST(a_hole_with_bad_memory_fails_its_message),
+		TEST(a_read_in_a_hole_is_requested_again),
+		TEST(a_gap_report_from_nowhere_is_harmless),
 		TEST(a_gap_completes_what_is_before_it),
 		TEST(copies_of_a_gap_report_go_back_once),
 		TEST(gaps_are_heeded_after_any_number_of_reads),

@@ -310,7 +310,7 @@ static void header_lengths(void **state)
 {
 	const struct { enum sample which; u32 bytes; } expect[] = {
 		{ SEND_WHOLE, BASE + 12 }, { WRITE_WHOLE, BASE + 16 }, { READ, BASE + 24 },
-		{ READ_RESP, BASE + 4 }, { ACK, BASE + 4 }, { NAK_SEQ, BASE + 12 }, { CLOSE, BASE },
+		{ READ_RESP, BASE + 4 }, { ACK, BASE + 4 }, { NAK_SEQ, BASE + 28 }, { CLOSE, BASE },
 		{ READ_OPEN, BASE + OPEN + 24 }, { FETCH_ADD, BASE + 32 }, { CMP_SWP_OPEN, BASE + OPEN + 32 },
 	};
 	u8 header[VQP_WIRE_HEADER_MAX];
@@ -326,7 +326,7 @@ static void header_lengths(void **state)
 static void big_endian_on_the_wire(void **state)
 {
 	const u8 expect[] = {
-		1, VQP_OP_ACK, 0, 0, 0, 0, 0x71, 0x72, 0xa1, 0xa2, 0xa3, 0xa4, 0xb1, 0xb2, 0xb3, 0xb4,
+		2, VQP_OP_ACK, 0, 0, 0, 0, 0x71, 0x72, 0xa1, 0xa2, 0xa3, 0xa4, 0xb1, 0xb2, 0xb3, 0xb4,
 		0xc1, 0xc2, 0xc3, 0xc4, 0xd1, 0xd2, 0xd3, 0xd4, 0, 0, 0, 0, 0xf1, 0xf2, 0xf3, 0xf4,
 	};
 	const struct vqp_pkt pkt = sample(ACK);
@@ -335,6 +335,26 @@ static void big_endian_on_the_wire(void **state)
 	(void)state;
 	assert_int_equal(vqp_wire_build(header, &pkt), sizeof(expect));
 	assert_memory_equal(header, expect, sizeof(expect));
+}
+
+static void what_is_held_is_named_in_words_of_32_packets(void **state)
+{
+	struct vqp_pkt pkt = sample(NAK_SEQ), parsed;
+	u8 buf[VQP_WIRE_HEADER_MAX];
+	u32 bytes;
+
+	(void)state;
+	memset(&pkt.held, 0, sizeof(pkt.held));
+	vqp_mask_set(&pkt.held, 1);
+	vqp_mask_set(&pkt.held, 32);
+	vqp_mask_set(&pkt.held, 127);
+	bytes = vqp_wire_build(buf, &pkt);
+	assert_memory_equal(buf + bytes - 16, ((u8[]) { 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0x80, 0, 0, 0 }), 16);
+	assert_int_equal(vqp_wire_parse(buf, bytes, &parsed), 0);
+	assert_memory_equal(&parsed.held, &pkt.held, sizeof(pkt.held));
+	pkt.nak = VQP_NAK_ACCESS;
+	vqp_wire_build(buf, &pkt);
+	assert_int_equal(vqp_wire_parse(buf, bytes, &parsed), -EBADMSG);
 }
 
 static void immediate_keeps_its_byte_order(void **state)
@@ -679,6 +699,7 @@ int main(void)
 		cmocka_unit_test(random_bytes),
 		cmocka_unit_test(header_lengths),
 		cmocka_unit_test(big_endian_on_the_wire),
+		cmocka_unit_test(what_is_held_is_named_in_words_of_32_packets),
 		cmocka_unit_test(immediate_keeps_its_byte_order),
 		cmocka_unit_test(unaligned_buffer),
 		cmocka_unit_test(wrong_version),
