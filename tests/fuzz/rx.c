@@ -195,8 +195,7 @@ static int fake_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 
 static int fake_atomic(struct vqp_rx *rx, const struct vqp_pkt *pkt, u64 *before)
 {
-	check_next(rx);
-	fuzz_check(pkt == env.pkt && vqp_op_is_atomic(pkt->op) && pkt->addr % VQP_ATOMIC_BYTES == 0);
+	fuzz_check(pkt == check_next(rx) && vqp_op_is_atomic(pkt->op) && pkt->addr % VQP_ATOMIC_BYTES == 0);
 	if (fails(WRITE_FAILS))
 		return -EACCES;
 	*before = pkt->psn;
