@@ -359,7 +359,7 @@ static void step(struct fuzz *in)
 }
 
 /* Nobody answers any more. */
-static void end(void)
+static void end_flow(void)
 {
 	env.no_room = false;
 	if (env.tx.stopped)
@@ -384,6 +384,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
 	vqp_tx_init(&env.tx, &fake_ops, &cfgs[how & 1], 5, 0xfffffff8U);
 	while (in.left)
 		step(&in);
-	end();
+	end_flow();
 	return 0;
 }
