@@ -8,6 +8,7 @@
 #include "compat.h"
 #include "context.h"
 #include "counters.h"
+#include "ns.h"
 
 void vqp_arena_put(struct vqp_arena *arena)
 {
@@ -15,29 +16,40 @@ void vqp_arena_put(struct vqp_arena *arena)
 
 	if (!refcount_dec_and_test(&arena->ref))
 		return;
-	for (i = 0; i < arena->npages; i++)
+	for (i = 0; i < arena->npages && arena->pages[i]; i++)
 		__free_page(arena->pages[i]);
+	vqp_limit_uncharge(&arena->ns->limits[VQP_LIMIT_BYTES], (u64)arena->npages << PAGE_SHIFT);
+	vqp_ns_put(arena->ns);
 	kvfree(arena);
 	vqp_count_freed(VQP_OBJ_ARENA);
 }
 
-static struct vqp_arena *arena_alloc(unsigned long npages)
+static struct vqp_arena *arena_alloc(struct vqp_ns *ns, unsigned long npages)
 {
+	const u64 bytes = (u64)npages << PAGE_SHIFT;
 	struct vqp_arena *arena;
+	unsigned long i;
+	int ret;
 
+	ret = vqp_limit_charge(&ns->limits[VQP_LIMIT_BYTES], bytes);
+	if (ret)
+		return ERR_PTR(ret);
 	arena = kvzalloc(struct_size(arena, pages, npages), GFP_KERNEL_ACCOUNT);
-	if (!arena)
-		return NULL;
+	if (!arena) {
+		vqp_limit_uncharge(&ns->limits[VQP_LIMIT_BYTES], bytes);
+		return ERR_PTR(-ENOMEM);
+	}
 	refcount_set(&arena->ref, 1);
+	arena->ns = ns;
+	vqp_ns_get(ns);
+	arena->npages = npages;
 	vqp_count_made(VQP_OBJ_ARENA);
-	for (; arena->npages < npages; arena->npages++) {
-		struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-
-		if (!page) {
+	for (i = 0; i < npages; i++) {
+		arena->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!arena->pages[i]) {
 			vqp_arena_put(arena);
-			return NULL;
+			return ERR_PTR(-ENOMEM);
 		}
-		arena->pages[arena->npages] = page;
 	}
 	return arena;
 }
@@ -60,7 +72,7 @@ static const struct vm_operations_struct arena_vm_ops = {
 	.close = arena_vma_close,
 };
 
-int vqp_arena_mmap(struct vm_area_struct *vma)
+int vqp_arena_mmap(struct vqp_ns *ns, struct vm_area_struct *vma)
 {
 	unsigned long left = vma_pages(vma);
 	struct vqp_arena *arena;
@@ -69,9 +81,9 @@ int vqp_arena_mmap(struct vm_area_struct *vma)
 	if (vma->vm_pgoff || left > VQP_MAX_ARENA_BYTES >> PAGE_SHIFT ||
 	    !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	arena = arena_alloc(left);
-	if (!arena)
-		return -ENOMEM;
+	arena = arena_alloc(ns, left);
+	if (IS_ERR(arena))
+		return PTR_ERR(arena);
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_MIXEDMAP);
 	ret = vm_insert_pages(vma, vma->vm_start, arena->pages, &left);
 	if (ret) {

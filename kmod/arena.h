@@ -13,14 +13,16 @@
 struct page;
 struct vm_area_struct;
 struct vqp_context;
+struct vqp_ns;
 
 struct vqp_arena {
 	refcount_t ref;			/* one per VMA, one per MR */
+	struct vqp_ns *ns;		/* charged, referenced */
 	unsigned long npages;
 	struct page *pages[];
 };
 
-int vqp_arena_mmap(struct vm_area_struct *vma);
+int vqp_arena_mmap(struct vqp_ns *ns, struct vm_area_struct *vma);
 
 /*
  * The arena of ctx that [addr, addr + bytes) of the current process lies in, referenced, and the

@@ -197,7 +197,7 @@ static int context_mmap(struct file *file, struct vm_area_struct *vma)
 	struct vqp_context *ctx = file->private_data;
 	int ret = context_bind_ns(ctx);
 
-	return ret ?: vqp_arena_mmap(vma);
+	return ret ?: vqp_arena_mmap(ctx->ns, vma);
 }
 
 static int context_open(struct inode *inode, struct file *file)

@@ -78,6 +78,11 @@ static unsigned int mr_pin_flags(const struct vqp_mr *mr)
 	return flags;
 }
 
+static u64 mr_pinned_bytes(const struct vqp_mr *mr)
+{
+	return (u64)mr->npages << PAGE_SHIFT;
+}
+
 static void mr_unpin(struct vqp_mr *mr, unsigned long pinned)
 {
 	unpin_user_pages_dirty_lock(mr->pages, pinned,
@@ -85,6 +90,7 @@ static void mr_unpin(struct vqp_mr *mr, unsigned long pinned)
 	atomic64_sub(mr->npages, &mr->mm->pinned_vm);
 	mmdrop(mr->mm);
 	kvfree(mr->pages);
+	vqp_limit_uncharge(&mr->ns->limits[VQP_LIMIT_BYTES], mr_pinned_bytes(mr));
 }
 
 static int mr_pin(struct vqp_mr *mr)
@@ -97,9 +103,12 @@ static int mr_pin(struct vqp_mr *mr)
 	mr->npages = (mr->addr + mr->length - start + PAGE_SIZE - 1) >> PAGE_SHIFT;
 	if (mr->npages > INT_MAX / sizeof(*mr->pages))
 		return -ENOMEM;
+	/* Charged before anything is allocated: the array's size is the caller's choice, too. */
+	ret = vqp_limit_charge(&mr->ns->limits[VQP_LIMIT_BYTES], mr_pinned_bytes(mr));
+	if (ret)
+		return ret;
 	mr->mm = current->mm;
 	mmgrab(mr->mm);
-	/* Charged before anything is allocated: the array's size is the caller's choice, too. */
 	if (atomic64_add_return(mr->npages, &mr->mm->pinned_vm) <= limit || capable(CAP_IPC_LOCK))
 		mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL_ACCOUNT);
 	if (!mr->pages) {
@@ -180,9 +189,14 @@ int vqp_mr_reg(struct vqp_context *ctx, struct vqp_reg_mr *arg)
 	ret = mr_check(arg);
 	if (ret)
 		return ret;
+	ret = vqp_limit_charge(&ctx->ns->limits[VQP_LIMIT_MRS], 1);
+	if (ret)
+		return ret;
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
-	if (!mr)
-		return -ENOMEM;
+	if (!mr) {
+		ret = -ENOMEM;
+		goto uncharge;
+	}
 	mr->addr = arg->addr;
 	mr->length = arg->length;
 	mr->access = arg->access;
@@ -202,8 +216,6 @@ int vqp_mr_reg(struct vqp_context *ctx, struct vqp_reg_mr *arg)
 	if (ret)
 		goto release;
 	arg->key = mr->key;
-	atomic_inc(&mr->ns->nmrs);
-	atomic64_add(mr->length, &mr->ns->pinned_bytes);
 	vqp_count_made(VQP_OBJ_MR);
 	return 0;
 
@@ -211,6 +223,8 @@ release:
 	mr_release_pages(mr);
 free:
 	kfree(mr);
+uncharge:
+	vqp_limit_uncharge(&ctx->ns->limits[VQP_LIMIT_MRS], 1);
 	return ret;
 }
 
@@ -223,8 +237,7 @@ void vqp_mr_destroy(struct vqp_mr *mr)
 	vqp_mr_put(mr);
 	wait_for_completion(&mr->unused);
 	mr_release_pages(mr);
-	atomic_dec(&mr->ns->nmrs);
-	atomic64_sub(mr->length, &mr->ns->pinned_bytes);
+	vqp_limit_uncharge(&mr->ns->limits[VQP_LIMIT_MRS], 1);
 	kfree_rcu(mr, rcu);
 	vqp_count_freed(VQP_OBJ_MR);
 }

@@ -269,6 +269,11 @@ static bool nl_put_ns_id(struct sk_buff *skb, u32 tenant, const u8 *gid)
 	       !nla_put(skb, VQP_ATTR_GID, VQP_GID_BYTES, gid);
 }
 
+static u64 nl_used(const struct vqp_ns *ns, enum vqp_limited what)
+{
+	return atomic64_read(&ns->limits[what].used);
+}
+
 static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
 {
 	struct nl_dump *d = arg;
@@ -278,11 +283,11 @@ static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
 		nl_put_ns_id(d->skb, ns->tenant, ns->gid) &&
 		!nla_put_string(d->skb, VQP_ATTR_NAME, ns->name) &&
 		!nla_put_u32(d->skb, VQP_ATTR_NETNS_INO, ns->netns_ino) &&
-		!nla_put_u32(d->skb, VQP_ATTR_VQPS, atomic_read(&ns->nvqps)) &&
-		!nla_put_u32(d->skb, VQP_ATTR_MRS, atomic_read(&ns->nmrs)) &&
+		!nla_put_u32(d->skb, VQP_ATTR_VQPS, nl_used(ns, VQP_LIMIT_VQPS)) &&
+		!nla_put_u32(d->skb, VQP_ATTR_MRS, nl_used(ns, VQP_LIMIT_MRS)) &&
 		!nla_put_u32(d->skb, VQP_ATTR_CONTEXTS, atomic_read(&ns->ncontexts)) &&
-		!nla_put_u64_64bit(d->skb, VQP_ATTR_PINNED_BYTES,
-				   atomic64_read(&ns->pinned_bytes), VQP_ATTR_PAD));
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_PINNED_BYTES, nl_used(ns, VQP_LIMIT_BYTES),
+				   VQP_ATTR_PAD));
 }
 
 static int nl_ns_dump(struct sk_buff *skb, struct netlink_callback *cb)

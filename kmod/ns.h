@@ -13,6 +13,7 @@
 #include <linux/rcupdate.h>
 #include <linux/xarray.h>
 #include <linux/vqp.h>
+#include "limit.h"
 
 struct net;
 struct vqp_context;
@@ -33,8 +34,8 @@ struct vqp_ns {
 	u32 next_qp_num, next_key_index;	/* under the lock of their xarray */
 	struct mutex lock;		/* guards contexts */
 	struct list_head contexts;
-	atomic_t ncontexts, nvqps, nmrs;
-	atomic64_t pinned_bytes;
+	atomic_t ncontexts;
+	struct vqp_limit limits[VQP_LIMIT_MAX];
 	struct rcu_head rcu;
 };
 

@@ -38,7 +38,6 @@ static void vqp_free(struct work_struct *work)
 	vqp_dc_release(vqp);
 	if (vqp->loop_ns)
 		vqp_ns_put(vqp->loop_ns);
-	atomic_dec(&vqp->ns->nvqps);
 	vqp_ns_put(vqp->ns);
 	kmem_cache_free(vqp_cache, vqp);
 	vqp_count_freed(VQP_OBJ_VQP);
@@ -214,12 +213,25 @@ static void vqp_loop_work(struct work_struct *work)
 
 /* ---- Making and destroying ---- */
 
+static void vqp_uncharge(struct vqp *vqp)
+{
+	vqp_limit_uncharge(&vqp->ns->limits[VQP_LIMIT_VQPS], 1);
+}
+
+/* Charged to ns; or ERR_PTR. */
 static struct vqp *vqp_alloc(struct vqp_ns *ns)
 {
-	struct vqp *vqp = kmem_cache_zalloc(vqp_cache, GFP_KERNEL_ACCOUNT);
+	struct vqp *vqp;
+	int ret;
 
-	if (!vqp)
-		return NULL;
+	ret = vqp_limit_charge(&ns->limits[VQP_LIMIT_VQPS], 1);
+	if (ret)
+		return ERR_PTR(ret);
+	vqp = kmem_cache_zalloc(vqp_cache, GFP_KERNEL_ACCOUNT);
+	if (!vqp) {
+		vqp_limit_uncharge(&ns->limits[VQP_LIMIT_VQPS], 1);
+		return ERR_PTR(-ENOMEM);
+	}
 	kref_init(&vqp->ref);
 	INIT_LIST_HEAD(&vqp->ctx_link);
 	spin_lock_init(&vqp->lock);
@@ -234,7 +246,6 @@ static struct vqp *vqp_alloc(struct vqp_ns *ns)
 	vqp_dc_init(vqp);
 	vqp->ns = ns;
 	vqp_ns_get(ns);
-	atomic_inc(&ns->nvqps);
 	vqp_count_made(VQP_OBJ_VQP);
 	return vqp;
 }
@@ -259,7 +270,7 @@ static int vqp_check_create(const struct vqp_create_qp *arg)
 	return 0;
 }
 
-/* Into the context's list and the namespace's table. Consumes the reference on failure. */
+/* Into the context's list and the namespace's table. Consumes charge and reference on failure. */
 static int vqp_add(struct vqp_context *ctx, struct vqp *vqp)
 {
 	int ret;
@@ -270,8 +281,10 @@ static int vqp_add(struct vqp_context *ctx, struct vqp *vqp)
 	if (!ret)
 		list_add(&vqp->ctx_link, &ctx->vqps);
 	mutex_unlock(&ctx->lock);
-	if (ret)
+	if (ret) {
+		vqp_uncharge(vqp);
 		vqp_put(vqp);
+	}
 	return ret;
 }
 
@@ -293,8 +306,8 @@ int vqp_create(struct vqp_context *ctx, struct vqp_create_qp *arg)
 		goto put_send_cq;
 	}
 	vqp = vqp_alloc(ctx->ns);
-	if (!vqp) {
-		ret = -ENOMEM;
+	if (IS_ERR(vqp)) {
+		ret = PTR_ERR(vqp);
 		goto put_recv_cq;
 	}
 	vqp->send_cq = send_cq;
@@ -321,7 +334,8 @@ put_send_cq:
  * 1. Nobody new finds it. 2. It falls silent: no CQE, no packet after the
  * CLOSE that lets the target's context go. 3. Loop runner, timer, slot wait and
  * work end; answers that still find its flow find it dead. 4. What the queues
- * hold is freed. 5. The reference goes.
+ * hold is freed. 5. The charge and the reference go. The memory follows later,
+ * but who destroys a VQP may make another at once.
  */
 static void vqp_teardown(struct vqp *vqp)
 {
@@ -352,6 +366,7 @@ static void vqp_teardown(struct vqp *vqp)
 	vqp_recv_flush(vqp);
 	if (atomic_read(&vqp->receiving))
 		vqp_responder_break(vqp);
+	vqp_uncharge(vqp);
 	vqp_put(vqp);
 }
 
@@ -389,8 +404,8 @@ struct vqp *vqp_create_kernel(struct vqp_ns *ns, const u8 *gid, const struct vqp
 	struct vqp *vqp = vqp_alloc(ns);
 	int ret;
 
-	if (!vqp)
-		return ERR_PTR(-ENOMEM);
+	if (IS_ERR(vqp))
+		return vqp;
 	/*
 	 * A lock class of its own: others' work looks things up, and waits for the lock
 	 * under which this one is made and destroyed. Its own looks nothing up.
@@ -497,8 +512,8 @@ int vqp_accept(struct vqp *vqp, struct vqp_accept *arg)
 	if (arg->reserved || !arg->src_qp || vqp->state != VQP_QP_BOUND)
 		return -EINVAL;
 	reply = vqp_alloc(vqp->ns);
-	if (!reply)
-		return -ENOMEM;
+	if (IS_ERR(reply))
+		return PTR_ERR(reply);
 	reply->send_cq = vqp->send_cq;
 	reply->recv_cq = vqp->recv_cq;
 	kref_get(&reply->send_cq->ref);

@@ -83,7 +83,7 @@ static void put_all(FILE *out, struct vqpd *d)
 	put_namespaces(out, list, "vqps", "vqp_namespace_vqps", "VQPs of a namespace.");
 	put_namespaces(out, list, "mrs", "vqp_namespace_mrs", "Memory regions of a namespace.");
 	put_namespaces(out, list, "contexts", "vqp_namespace_contexts", "Open contexts of a namespace.");
-	put_namespaces(out, list, "pinned_bytes", "vqp_namespace_pinned_bytes", "Memory a namespace has pinned.");
+	put_namespaces(out, list, "pinned_bytes", "vqp_namespace_pinned_bytes", "Pages that a namespace's regions pin, and of its arenas.");
 }
 
 static enum MHD_Result respond(struct MHD_Connection *connection, unsigned int status, char *text, size_t bytes)

@@ -379,7 +379,7 @@ enum vqp_attr {
 	VQP_ATTR_VQPS,		/* u32 */
 	VQP_ATTR_MRS,		/* u32 */
 	VQP_ATTR_CONTEXTS,	/* u32 */
-	VQP_ATTR_PINNED_BYTES,	/* u64 */
+	VQP_ATTR_PINNED_BYTES,	/* u64: pages that regions pin, each anew, and pages of arenas */
 	VQP_ATTR_QP_NUM,	/* u32 */
 	VQP_ATTR_QP_STATE,	/* u32, enum vqp_qp_state */
 	VQP_ATTR_CARRIER,	/* u32, enum vqp_carrier */
