@@ -19,3 +19,9 @@ void vqp_limit_uncharge(struct vqp_limit *limit, u64 amount)
 {
 	atomic64_sub(amount, &limit->used);
 }
+
+void vqp_limit_set(struct vqp_limit *limit, u64 max)
+{
+	if (max != VQP_LIMIT_KEEP)
+		WRITE_ONCE(limit->max, max);
+}

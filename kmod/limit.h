@@ -8,6 +8,7 @@
 #define VQP_LIMIT_H
 
 #include <linux/atomic.h>
+#include <linux/limits.h>
 #include <linux/types.h>
 
 enum vqp_limited {
@@ -17,6 +18,8 @@ enum vqp_limited {
 	VQP_LIMIT_MAX,
 };
 
+#define VQP_LIMIT_KEEP	U64_MAX	/* instead of a new max: as it is */
+
 struct vqp_limit {
 	atomic64_t used;
 	u64 max;		/* 0: none; may change at any time, to less than is used, too */
@@ -25,5 +28,6 @@ struct vqp_limit {
 /* -EDQUOT: it would be more than max. */
 int __must_check vqp_limit_charge(struct vqp_limit *limit, u64 amount);
 void vqp_limit_uncharge(struct vqp_limit *limit, u64 amount);
+void vqp_limit_set(struct vqp_limit *limit, u64 max);
 
 #endif

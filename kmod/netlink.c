@@ -22,12 +22,18 @@ static const struct nla_policy nl_meta_policy[VQP_ATTR_MAX + 1] = {
 	[VQP_ATTR_META_BUCKETS]	= NLA_POLICY_MIN(NLA_U32, 1),
 };
 
+/* What is used is counted in an s64. Not const: 6.1 would not have it. */
+static struct netlink_range_validation nl_bytes_range = { .max = S64_MAX };
+
 static const struct nla_policy nl_policy[VQP_ATTR_MAX + 1] = {
 	[VQP_ATTR_NETNS_FD]	= { .type = NLA_U32 },
 	[VQP_ATTR_TENANT]	= { .type = NLA_U32 },
 	[VQP_ATTR_GID]		= NLA_POLICY_EXACT_LEN(VQP_GID_BYTES),
 	[VQP_ATTR_NAME]		= { .type = NLA_NUL_STRING, .len = VQP_NAME_MAX - 1 },
 	[VQP_ATTR_META]		= NLA_POLICY_NESTED(nl_meta_policy),
+	[VQP_ATTR_MAX_VQPS]	= { .type = NLA_U32 },
+	[VQP_ATTR_MAX_MRS]	= { .type = NLA_U32 },
+	[VQP_ATTR_MAX_BYTES]	= NLA_POLICY_FULL_RANGE(NLA_U64, &nl_bytes_range),
 };
 
 /* ---- Requests ---- */
@@ -41,9 +47,21 @@ static struct net *nl_get_net(struct genl_info *info)
 	return get_net_ns_by_fd(nla_get_u32(fd));
 }
 
+static void nl_get_limits(struct nlattr **a, u64 max[VQP_LIMIT_MAX])
+{
+	struct nlattr *vqps = a[VQP_ATTR_MAX_VQPS];
+	struct nlattr *mrs = a[VQP_ATTR_MAX_MRS];
+	struct nlattr *bytes = a[VQP_ATTR_MAX_BYTES];
+
+	max[VQP_LIMIT_VQPS] = vqps ? nla_get_u32(vqps) : VQP_LIMIT_KEEP;
+	max[VQP_LIMIT_MRS] = mrs ? nla_get_u32(mrs) : VQP_LIMIT_KEEP;
+	max[VQP_LIMIT_BYTES] = bytes ? nla_get_u64(bytes) : VQP_LIMIT_KEEP;
+}
+
 static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr **a = info->attrs;
+	u64 max[VQP_LIMIT_MAX];
 	struct net *net;
 	int ret;
 
@@ -56,13 +74,21 @@ static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
 		GENL_SET_ERR_MSG(info, "no network namespace behind netns-fd");
 		return PTR_ERR(net);
 	}
+	nl_get_limits(a, max);
 	ret = vqp_ns_add(net, nla_get_u32(a[VQP_ATTR_TENANT]), nla_data(a[VQP_ATTR_GID]),
-			 a[VQP_ATTR_NAME] ? nla_data(a[VQP_ATTR_NAME]) : "");
+			 a[VQP_ATTR_NAME] ? nla_data(a[VQP_ATTR_NAME]) : "", max);
 	put_net(net);
 	if (ret == -EEXIST)
 		GENL_SET_ERR_MSG(info, "this network namespace has another VQP namespace");
 	if (ret == -EADDRINUSE)
 		GENL_SET_ERR_MSG(info, "the tenant's address is taken on this node");
+	return ret;
+}
+
+static int nl_found(struct genl_info *info, int ret)
+{
+	if (ret == -ENOENT)
+		GENL_SET_ERR_MSG(info, "there is no such VQP namespace");
 	return ret;
 }
 
@@ -73,13 +99,33 @@ static int nl_ns_del(struct sk_buff *skb, struct genl_info *info)
 	int ret;
 
 	if (a[VQP_ATTR_TENANT] && a[VQP_ATTR_GID])
-		return vqp_ns_del(nla_get_u32(a[VQP_ATTR_TENANT]), nla_data(a[VQP_ATTR_GID]));
+		return nl_found(info, vqp_ns_del(nla_get_u32(a[VQP_ATTR_TENANT]),
+						 nla_data(a[VQP_ATTR_GID])));
 	net = nl_get_net(info);
 	if (IS_ERR(net))
 		return PTR_ERR(net);
 	ret = vqp_ns_del_net(net);
 	put_net(net);
-	return ret;
+	return nl_found(info, ret);
+}
+
+static int nl_ns_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr **a = info->attrs;
+	u64 max[VQP_LIMIT_MAX];
+	struct net *net;
+	int ret;
+
+	nl_get_limits(a, max);
+	if (a[VQP_ATTR_TENANT] && a[VQP_ATTR_GID])
+		return nl_found(info, vqp_ns_set(nla_get_u32(a[VQP_ATTR_TENANT]),
+						 nla_data(a[VQP_ATTR_GID]), max));
+	net = nl_get_net(info);
+	if (IS_ERR(net))
+		return PTR_ERR(net);
+	ret = vqp_ns_set_net(net, max);
+	put_net(net);
+	return nl_found(info, ret);
 }
 
 /* One nested VQP_ATTR_META. */
@@ -274,6 +320,11 @@ static u64 nl_used(const struct vqp_ns *ns, enum vqp_limited what)
 	return atomic64_read(&ns->limits[what].used);
 }
 
+static u64 nl_max(const struct vqp_ns *ns, enum vqp_limited what)
+{
+	return READ_ONCE(ns->limits[what].max);
+}
+
 static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
 {
 	struct nl_dump *d = arg;
@@ -287,6 +338,10 @@ static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
 		!nla_put_u32(d->skb, VQP_ATTR_MRS, nl_used(ns, VQP_LIMIT_MRS)) &&
 		!nla_put_u32(d->skb, VQP_ATTR_CONTEXTS, atomic_read(&ns->ncontexts)) &&
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_PINNED_BYTES, nl_used(ns, VQP_LIMIT_BYTES),
+				   VQP_ATTR_PAD) &&
+		!nla_put_u32(d->skb, VQP_ATTR_MAX_VQPS, nl_max(ns, VQP_LIMIT_VQPS)) &&
+		!nla_put_u32(d->skb, VQP_ATTR_MAX_MRS, nl_max(ns, VQP_LIMIT_MRS)) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_BYTES, nl_max(ns, VQP_LIMIT_BYTES),
 				   VQP_ATTR_PAD));
 }
 
@@ -428,6 +483,7 @@ static int nl_cache_dump(struct sk_buff *skb, struct netlink_callback *cb)
 static const struct genl_small_ops nl_ops[] = {
 	{ .cmd = VQP_CMD_NS_ADD, .flags = GENL_ADMIN_PERM, .doit = nl_ns_add },
 	{ .cmd = VQP_CMD_NS_DEL, .flags = GENL_ADMIN_PERM, .doit = nl_ns_del },
+	{ .cmd = VQP_CMD_NS_SET, .flags = GENL_ADMIN_PERM, .doit = nl_ns_set },
 	{ .cmd = VQP_CMD_META_SET, .flags = GENL_ADMIN_PERM, .doit = nl_meta_set },
 	{ .cmd = VQP_CMD_CACHE_FLUSH, .flags = GENL_ADMIN_PERM, .doit = nl_cache_flush },
 	{ .cmd = VQP_CMD_STATUS_GET, .doit = nl_status_get },

@@ -146,7 +146,17 @@ static bool ns_same(const struct vqp_ns *ns, u32 tenant, const u8 *gid)
 	return ns->tenant == tenant && !memcmp(ns->gid, gid, VQP_GID_BYTES);
 }
 
-int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name)
+static void ns_set_limits(struct vqp_ns *ns, const u64 max[VQP_LIMIT_MAX])
+{
+	int i;
+
+	lockdep_assert_held(&ns_mutex);
+	for (i = 0; i < VQP_LIMIT_MAX; i++)
+		vqp_limit_set(&ns->limits[i], max[i]);
+}
+
+int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
+	       const u64 max[VQP_LIMIT_MAX])
 {
 	struct vqp_net *vnet = net_generic(net, vqp_net_id);
 	struct vqp_ns *ns;
@@ -156,7 +166,10 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name)
 		return -EINVAL;
 	mutex_lock(&ns_mutex);
 	if (vnet->ns) {
-		ret = ns_same(vnet->ns, tenant, gid) ? 0 : -EEXIST;
+		if (ns_same(vnet->ns, tenant, gid))
+			ns_set_limits(vnet->ns, max);
+		else
+			ret = -EEXIST;
 		goto unlock;
 	}
 	if (ns_lookup(tenant, gid)) {
@@ -168,6 +181,7 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name)
 		ret = -ENOMEM;
 		goto unlock;
 	}
+	ns_set_limits(ns, max);
 	ns->vnet = vnet;
 	vnet->ns = ns;
 	ns_generation++;
@@ -219,6 +233,35 @@ int vqp_ns_del(u32 tenant, const u8 *gid)
 		return -ENOENT;
 	ns_kill(ns);
 	return 0;
+}
+
+int vqp_ns_set_net(struct net *net, const u64 max[VQP_LIMIT_MAX])
+{
+	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+	int ret = -ENOENT;
+
+	mutex_lock(&ns_mutex);
+	if (vnet->ns) {
+		ns_set_limits(vnet->ns, max);
+		ret = 0;
+	}
+	mutex_unlock(&ns_mutex);
+	return ret;
+}
+
+int vqp_ns_set(u32 tenant, const u8 *gid, const u64 max[VQP_LIMIT_MAX])
+{
+	struct vqp_ns *ns;
+	int ret = -ENOENT;
+
+	mutex_lock(&ns_mutex);
+	ns = ns_lookup(tenant, gid);
+	if (ns && ns != ns_host) {
+		ns_set_limits(ns, max);
+		ret = 0;
+	}
+	mutex_unlock(&ns_mutex);
+	return ret;
 }
 
 void vqp_ns_set_host_gid(const u8 *gid)

@@ -35,6 +35,7 @@ struct vqp_ns {
 	struct mutex lock;		/* guards contexts */
 	struct list_head contexts;
 	atomic_t ncontexts;
+	/* set under ns_mutex; the host's own, where the kernel's VQPs are, has none */
 	struct vqp_limit limits[VQP_LIMIT_MAX];
 	struct rcu_head rcu;
 };
@@ -62,9 +63,13 @@ static inline bool vqp_ns_alive(const struct vqp_ns *ns)
 void vqp_ns_get(struct vqp_ns *ns);
 void vqp_ns_put(struct vqp_ns *ns);	/* any context */
 
-int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name);
+/* max: its limits; of one that is there already, too. */
+int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
+	       const u64 max[VQP_LIMIT_MAX]);
 int vqp_ns_del_net(struct net *net);
 int vqp_ns_del(u32 tenant, const u8 *gid);
+int vqp_ns_set_net(struct net *net, const u64 max[VQP_LIMIT_MAX]);
+int vqp_ns_set(u32 tenant, const u8 *gid, const u64 max[VQP_LIMIT_MAX]);
 
 /* The parent came (its address) or went (NULL). Process context. */
 void vqp_ns_set_host_gid(const u8 *gid);

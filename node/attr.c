@@ -56,6 +56,9 @@ static const struct spec {
 	[VQP_ATTR_META_KEY]	 = { "key", U32 },
 	[VQP_ATTR_META_ADDR]	 = { "addr", U64 },
 	[VQP_ATTR_META_BUCKETS]	 = { "buckets", U32 },
+	[VQP_ATTR_MAX_VQPS]	 = { "max_vqps", U32 },
+	[VQP_ATTR_MAX_MRS]	 = { "max_mrs", U32 },
+	[VQP_ATTR_MAX_BYTES]	 = { "max_bytes", U64 },
 };
 
 static int spec_by_name(const char *name)

@@ -30,7 +30,8 @@ teardown_file() {
 @test "vqpctl: an added namespace is listed with all that is known of it" {
 	on 1 'box node-a 3 10.95.0.1'
 	on 1 'vqpctl ns list --json | jq -e ".[] | select(.tenant == 3) | del(.netns_ino) ==
-		{tenant: 3, gid: \"::ffff:10.95.0.1\", name: \"node-a\", vqps: 0, mrs: 0, contexts: 0, pinned_bytes: 0}"'
+		{tenant: 3, gid: \"::ffff:10.95.0.1\", name: \"node-a\", vqps: 0, mrs: 0, contexts: 0, pinned_bytes: 0,
+		max_vqps: 0, max_mrs: 0, max_bytes: 0}"'
 	run on 1 '[ "$(vqpctl ns list --json | jq ".[] | select(.tenant == 3).netns_ino")" = "$(stat -Lc %i /run/netns/node-a)" ]'
 	[ "$status" -eq 0 ]
 }

@@ -66,7 +66,8 @@ struct vqp_query {
  * Register [addr, addr + length). Memory from an arena of this context is
  * taken as it is; any other memory is pinned and charged to RLIMIT_MEMLOCK.
  * EFAULT, EINVAL (bad flags, remote write or atomic without local write,
- * wrap-around, zero length), ENOMEM (memlock or memory), ENOSPC (no key left).
+ * wrap-around, zero length), ENOMEM (memlock or memory), ENOSPC (no key left),
+ * EDQUOT (the namespace's limit on regions, or on bytes).
  */
 struct vqp_reg_mr {
 	__aligned_u64 addr;
@@ -90,7 +91,10 @@ struct vqp_create_cq {
 
 #define VQP_QP_SQ_SIG_ALL	(1U << 0)	/* every send completes with a CQE */
 
-/* EBADF/EINVAL for CQ fds that are no CQs of this context; ENOSPC: no number left. */
+/*
+ * EBADF/EINVAL for CQ fds that are no CQs of this context; ENOSPC: no number
+ * left; EDQUOT: the namespace's limit on VQPs.
+ */
 struct vqp_create_qp {
 	__s32 send_cq_fd;
 	__s32 recv_cq_fd;
@@ -135,7 +139,8 @@ struct vqp_connect {
  * src_gid and src_qp are those of its CQE. The new VQP shares the CQs and the
  * queue sizes of qp_num, and has no receive queue of its own traffic: what the
  * sender sends goes on arriving at qp_num.
- * ENOENT, EINVAL (qp_num is not bound), ENOSPC, and what CONNECT gives.
+ * ENOENT, EINVAL (qp_num is not bound), ENOSPC, EDQUOT (as of CREATE_QP), and
+ * what CONNECT gives.
  */
 struct vqp_accept {
 	__u32 qp_num;
@@ -259,6 +264,7 @@ struct vqp_query_qp {
  * context_fd, 0) with length a multiple of the page size and at most
  * VQP_MAX_ARENA_BYTES gives zeroed kernel memory that REG_MR takes without
  * pinning. It is charged to the memory cgroup, not to RLIMIT_MEMLOCK.
+ * EINVAL, ENOMEM, EDQUOT (the namespace's limit on bytes).
  */
 
 /* ---- CQs ------------------------------------------------------------- */
@@ -344,13 +350,14 @@ struct vqp_cq_ring {
 enum vqp_cmd {
 	VQP_CMD_UNSPEC,
 	/*
-	 * Create a VQP namespace: NETNS_FD, TENANT (not 0), GID; NAME optional.
-	 * The same again succeeds; EEXIST if that netns has another one,
-	 * EADDRINUSE if (tenant, gid) is taken on this node.
+	 * Create a VQP namespace: NETNS_FD, TENANT (not 0), GID; NAME and limits
+	 * (MAX_*) optional. The same again succeeds, and sets the limits it
+	 * gives; EEXIST if that netns has another one, EADDRINUSE if (tenant,
+	 * gid) is taken on this node.
 	 */
 	VQP_CMD_NS_ADD,
 	VQP_CMD_NS_DEL,		/* by NETNS_FD, or by TENANT and GID; ENOENT */
-	/* dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES */
+	/* dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES, MAX_* */
 	VQP_CMD_NS_GET,
 	/*
 	 * dump: TENANT, GID, QP_NUM, QP_STATE, CARRIER, PORT, REMOTE_GID, REMOTE_PORT,
@@ -363,6 +370,12 @@ enum vqp_cmd {
 	VQP_CMD_META_GET,	/* dump: META* */
 	VQP_CMD_CACHE_FLUSH,	/* forget cached DCT metadata: all, or of TENANT and GID */
 	VQP_CMD_CACHE_GET,	/* dump: TENANT, GID, NODE_GID */
+	/*
+	 * Change limits of a namespace, by NETNS_FD, or by TENANT and GID: those
+	 * MAX_* that are given. ENOENT; the host's own has none. Below what is
+	 * used a limit only keeps more from being made.
+	 */
+	VQP_CMD_NS_SET,
 	__VQP_CMD_MAX,
 };
 
@@ -418,6 +431,10 @@ enum vqp_attr {
 	VQP_ATTR_META_KEY,	/* u32: rkey of the table */
 	VQP_ATTR_META_ADDR,	/* u64: remote address of the table */
 	VQP_ATTR_META_BUCKETS,	/* u32: a power of two */
+	/* Limits of a namespace, beyond which its functions get EDQUOT; 0: none. */
+	VQP_ATTR_MAX_VQPS,	/* u32: of VQPS */
+	VQP_ATTR_MAX_MRS,	/* u32: of MRS */
+	VQP_ATTR_MAX_BYTES,	/* u64, at most 2^63 - 1: of PINNED_BYTES */
 	__VQP_ATTR_MAX,
 };
 

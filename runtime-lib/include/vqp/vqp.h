@@ -8,7 +8,8 @@
  * be handed to functions inside libibverbs (ibv_create_*, ibv_destroy_*, ...).
  *
  * Errors: functions that return a pointer return NULL and set errno; functions
- * that return int return 0 or a positive count, or a negative errno value.
+ * that return int return 0 or a positive count, or a negative errno value. EDQUOT:
+ * the container has reached a limit (VQPs, regions, bytes) that its operator has set.
  *
  * ibv_post_send() and ibv_post_recv() make one system call for a whole list
  * and return 0 or a positive errno value with *bad_wr set: EINVAL, EACCES (lkey,
@@ -112,7 +113,7 @@ int vqp_parse_gid(const char *address, union ibv_gid *gid);
  * src_qp[i] is NULL if the receive failed (wc[i].status) or its sender is gone.
  * Completions of other kinds in the same CQ are left in place; use a receive CQ
  * of its own for a bound VQP. Returns the number of messages, 0 if none; or if
- * no VQP could be made for the first one, -ENOMEM or another errno value, and
+ * no VQP could be made for the first one, -ENOMEM, -EDQUOT or another errno value, and
  * that message stays.
  */
 int vqp_pop_msgs(struct ibv_qp *qp, int count, struct ibv_qp **src_qp, struct ibv_wc *wc);
