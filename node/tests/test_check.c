@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../vqpd/request.h"
@@ -112,6 +114,57 @@ static void a_name_fits_the_kernels(void **state)
 		       "12345678901234567890123456789012345678901234567890123\"", "ENAMETOOLONG");
 }
 
+/* GOOD with these limits; the refusal's text, or NULL. */
+static char *limits_refusal(const char *limits)
+{
+	json_t *object = unit_json(GOOD), *refusal;
+	struct vqp_request request;
+	char *text = NULL;
+
+	json_object_set_new(object, "limits", json_loads(limits, JSON_DECODE_ANY, NULL));
+	refusal = vqp_request_check_add(object, &request);
+	if (refusal) {
+		unit_assert_string(refusal, "errno", "EINVAL");
+		text = strdup(json_string_value(json_object_get(refusal, "error")));
+	} else {
+		assert_true(!request.limits || json_is_object(request.limits));
+	}
+	json_decref(refusal);
+	json_decref(object);
+	return text;
+}
+
+static void limits_may_be_left_out_and_so_may_each(void **state)
+{
+	(void)state;
+	assert_null(limits_refusal("null"));
+	assert_null(limits_refusal("{}"));
+	assert_null(limits_refusal("{\"max_vqps\":0}"));
+	assert_null(limits_refusal("{\"max_vqps\":4294967295,\"max_mrs\":1,\"max_bytes\":9223372036854775807}"));
+}
+
+static void assert_limits_refused(const char *limits, const char *text)
+{
+	char *refusal = limits_refusal(limits);
+
+	assert_non_null(refusal);
+	assert_string_equal(refusal, text);
+	free(refusal);
+}
+
+static void limits_are_known_numbers(void **state)
+{
+	(void)state;
+	assert_limits_refused("[]", "limits is an object of max_vqps, max_mrs, max_bytes");
+	assert_limits_refused("5", "limits is an object of max_vqps, max_mrs, max_bytes");
+	assert_limits_refused("{\"max_vqp\":5}", "limits knows max_vqps, max_mrs and max_bytes, not 'max_vqp'");
+	assert_limits_refused("{\"max_vqps\":-1}", "max_vqps is a number from 0 (no limit) to 4294967295");
+	assert_limits_refused("{\"max_vqps\":4294967296}", "max_vqps is a number from 0 (no limit) to 4294967295");
+	assert_limits_refused("{\"max_mrs\":\"5\"}", "max_mrs is a number from 0 (no limit) to 4294967295");
+	assert_limits_refused("{\"max_bytes\":1.5}", "max_bytes is a number from 0 (no limit) to 9223372036854775807");
+	assert_limits_refused("{\"max_bytes\":null}", "max_bytes is a number from 0 (no limit) to 9223372036854775807");
+}
+
 static void a_del_may_name_no_netns(void **state)
 {
 	json_t *object = unit_json("{\"id\":\"c1\",\"ifname\":\"eth0\"}"), *refusal;
@@ -140,6 +193,8 @@ int main(void)
 		cmocka_unit_test(an_address_is_one_containers),
 		cmocka_unit_test(a_netns_is_an_absolute_path),
 		cmocka_unit_test(a_name_fits_the_kernels),
+		cmocka_unit_test(limits_may_be_left_out_and_so_may_each),
+		cmocka_unit_test(limits_are_known_numbers),
 		cmocka_unit_test(a_del_may_name_no_netns),
 	};
 

@@ -44,6 +44,35 @@ static json_t *check_name(const json_t *object, char name[VQP_NAME_MAX])
 	return NULL;
 }
 
+/* Unlike elsewhere a member that is not known is an error: somebody relies on its limit. */
+static json_t *check_limits(const json_t *object, struct vqp_request *request)
+{
+	static const struct {
+		const char *name;
+		json_int_t max;
+	} known[] = { { "max_vqps", UINT32_MAX }, { "max_mrs", UINT32_MAX }, { "max_bytes", INT64_MAX } };
+	const unsigned int nknown = sizeof(known) / sizeof(*known);
+	const json_t *limits = json_object_get(object, "limits");
+	const char *name;
+	json_t *value;
+
+	request->limits = json_is_null(limits) ? NULL : limits;
+	if (request->limits && !json_is_object(limits))
+		return vqp_reply_error(EINVAL, "limits is an object of max_vqps, max_mrs, max_bytes");
+	json_object_foreach((json_t *)limits, name, value) {
+		unsigned int i = 0;
+
+		while (i < nknown && strcmp(known[i].name, name))
+			i++;
+		if (i == nknown)
+			return vqp_reply_error(EINVAL, "limits knows max_vqps, max_mrs and max_bytes, not '%s'", name);
+		if (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) > known[i].max)
+			return vqp_reply_error(EINVAL, "%s is a number from 0 (no limit) to %lld", name,
+					       (long long)known[i].max);
+	}
+	return NULL;
+}
+
 json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
 {
 	const json_t *tenant = json_object_get(object, "tenant");
@@ -61,7 +90,7 @@ json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
 	if (!address || vqp_address_parse_unicast(address, request->gid))
 		return vqp_reply_error(EINVAL, "address is one container's IPv4 or IPv6 address, not '%s'",
 				       address ? address : "");
-	return NULL;
+	return check_limits(object, request);
 }
 
 json_t *vqp_request_check_del(const json_t *object, struct vqp_request *request)

@@ -83,6 +83,9 @@ static void put_all(FILE *out, struct vqpd *d)
 	put_namespaces(out, list, "vqps", "vqp_namespace_vqps", "VQPs of a namespace.");
 	put_namespaces(out, list, "mrs", "vqp_namespace_mrs", "Memory regions of a namespace.");
 	put_namespaces(out, list, "contexts", "vqp_namespace_contexts", "Open contexts of a namespace.");
+	put_namespaces(out, list, "max_vqps", "vqp_namespace_max_vqps", "Limit of its VQPs, or 0.");
+	put_namespaces(out, list, "max_mrs", "vqp_namespace_max_mrs", "Limit of its memory regions, or 0.");
+	put_namespaces(out, list, "max_bytes", "vqp_namespace_max_bytes", "Limit of its pinned bytes, or 0.");
 	put_namespaces(out, list, "pinned_bytes", "vqp_namespace_pinned_bytes", "Pages that a namespace's regions pin, and of its arenas.");
 }
 

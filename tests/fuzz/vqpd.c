@@ -20,6 +20,7 @@
 
 const char *const fuzz_words[] = {
 	"op", "add", "del", "list", "status", "id", "ifname", "netns", "tenant", "address", "c1", "c2", "eth0", "net1",
+	"limits", "max_vqps", "max_mrs", "max_bytes",
 	"/0", "/1", "/2", "/gone", "/file", "10.1.0.2", "10.1.0.3", "fd00::2", "127.0.0.1", "a/b", "", "..",
 	"a-name-that-is-much-too-long-for-an-interface", NULL,
 };
@@ -88,6 +89,13 @@ static void parse_key(const json_t *attrs, struct namespace *key)
 	fuzz_check(!vqp_address_parse(json_string_value(json_object_get(attrs, "gid")), key->gid));
 }
 
+static bool is_limit(const json_t *attrs, const char *name, json_int_t max)
+{
+	const json_t *limit = json_object_get(attrs, name);
+
+	return !limit || (json_is_integer(limit) && json_integer_value(limit) >= 0 && json_integer_value(limit) <= max);
+}
+
 static int kernel_ns_add(const json_t *attrs)
 {
 	struct namespace new = { .ino = json_integer_value(json_object_get(attrs, "netns_fd")) };
@@ -95,6 +103,8 @@ static int kernel_ns_add(const json_t *attrs)
 
 	parse_key(attrs, &new);
 	fuzz_check(new.ino >= FD && strlen(name) > 2 && strlen(name) < sizeof(new.name) && strchr(name, '/'));
+	fuzz_check(is_limit(attrs, "max_vqps", UINT32_MAX) && is_limit(attrs, "max_mrs", UINT32_MAX) &&
+		   is_limit(attrs, "max_bytes", INT64_MAX));
 	strcpy(new.name, name);
 	return kernel_add(&new);
 }
