@@ -14,10 +14,17 @@ ask() { socat -t10 - UNIX-CONNECT:$run/vqpd.sock <<<"$1"; }
 # REQUEST: the meta server's answer.
 ask_meta() { socat -t10 - TCP:10.77.0.1:7471 <<<"$1"; }
 
-# ID NETNS TENANT ADDRESS: vqpd's answer to an add.
+# ID NETNS TENANT ADDRESS [LIMITS]: vqpd's answer to an add.
 add() {
 	ask "$(jq -nc --arg id "$1" --arg netns "/run/netns/$2" --argjson tenant "$3" --arg address "$4" \
-		'{op: "add", id: $id, ifname: "eth0", netns: $netns, tenant: $tenant, address: $address}')"
+		--argjson limits "${5-null}" \
+		'{op: "add", id: $id, ifname: "eth0", netns: $netns, tenant: $tenant, address: $address, limits: $limits}')"
+}
+
+# TENANT ADDRESS: the limits of this node's namespace, as max_vqps/max_mrs/max_bytes.
+limits_of() {
+	vqpctl ns list --json | jq -er --argjson tenant "$1" --arg gid "::ffff:$2" \
+		'.[] | select(.tenant == $tenant and .gid == $gid) | "\(.max_vqps)/\(.max_mrs)/\(.max_bytes)"'
 }
 
 # ID: vqpd's answer to a del.

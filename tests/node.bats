@@ -128,6 +128,65 @@ teardown_file() {
 	on 1 'present 3 10.95.0.1'
 }
 
+@test "vqpctl: limits come with the namespace, and are shown beside what is used" {
+	on 1 'ip netns add node-a
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --name node-a --max-vqps 5 --max-mrs 6 --max-bytes 64K
+		[ "$(limits_of 3 10.95.0.1)" = 5/6/65536 ]
+		serve node-a hold mrs --bytes=8K --count=2'
+	run on 1 'vqpctl ns list | grep node-a | tr -s " " | cut -d" " -f1-3,5-'
+	[ "$output" = "3 ::ffff:10.95.0.1 node-a 0/5 2/6 1 16384/65536" ]
+}
+
+@test "vqpctl: ns set changes the limits it is given, by netns or address, as often as one likes" {
+	on 1 'box node-a 3 10.95.0.1
+		vqpctl ns set --netns node-a --max-vqps 5 --max-bytes 1M
+		[ "$(limits_of 3 10.95.0.1)" = 5/0/1048576 ]
+		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes 0
+		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes 0
+		[ "$(limits_of 3 10.95.0.1)" = 5/7/0 ]'
+}
+
+@test "vqpctl: the same namespace added again gets the limits that are given, and keeps the others" {
+	on 1 'box node-a 3 10.95.0.1
+		vqpctl ns set --netns node-a --max-vqps 5 --max-mrs 6
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1
+		[ "$(limits_of 3 10.95.0.1)" = 5/6/0 ]
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --max-vqps 9
+		[ "$(limits_of 3 10.95.0.1)" = 9/6/0 ]'
+}
+
+@test "vqpctl: limits belong to a namespace that is there, and not to the host's" {
+	on 1 'ip netns add node-a'
+	run on 1 'vqpctl ns set --netns node-a --max-vqps 5'
+	[ "$status" -eq 66 ]
+	[ "$output" = "vqpctl: there is no such VQP namespace" ]
+	run on 1 'vqpctl ns set --tenant 3 --address 10.95.0.1 --max-vqps 5'
+	[ "$status" -eq 66 ]
+	run on 1 'vqpctl ns set --tenant 0 --address 10.77.0.1 --max-vqps 5'
+	[ "$status" -eq 66 ]
+	run on 1 'vqpctl ns set --netns pid:1 --max-vqps 5'
+	[ "$status" -eq 66 ]
+}
+
+@test "vqpctl: limits that are none are told what they are" {
+	run on 1 'vqpctl ns set --netns node-a --max-vqps x'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: --max-vqps takes a number from 0 to 4294967295, not 'x'" ]
+	run on 1 'vqpctl ns set --netns node-a --max-bytes 1KB'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: --max-bytes takes bytes, or a number with K, M, G or T, not '1KB'" ]
+	run on 1 'vqpctl ns set --netns node-a'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: what to set? --max-vqps, --max-mrs or --max-bytes" ]
+}
+
+@test "vqpctl: limits are root's to set" {
+	on 1 'box node-a 3 10.95.0.1'
+	run on 1 'setpriv --reuid 65534 --clear-groups vqpctl ns set --tenant 3 --address 10.95.0.1 --max-vqps 5'
+	[ "$status" -eq 77 ]
+	on 1 '[ "$(limits_of 3 10.95.0.1)" = 0/0/0 ]'
+}
+
 # ---- vqpctl: what it shows ----
 
 @test "vqpctl: status tells all of the node" {
@@ -192,7 +251,8 @@ teardown_file() {
 
 @test "vqpctl: misuse is told apart from failure" {
 	local words
-	for words in '' bogus ns 'ns bogus' 'ns list extra' 'ns list --tenant 1' 'ns add --tenant x' 'ping' '--bogus' 'ping 10.77.0.2 --count 0'; do
+	for words in '' bogus ns 'ns bogus' 'ns list extra' 'ns list --tenant 1' 'ns add --tenant x' 'ns add --max-vqps -1' 'ns add --max-mrs 4294967296' 'ns add --max-bytes 1X' 'ns list --max-vqps 1' 'ns set --netns x' \
+		'ping' '--bogus' 'ping 10.77.0.2 --count 0'; do
 		run on 1 "vqpctl $words"
 		[ "$status" -eq 64 ] || { echo "vqpctl $words: $status"; return 1; }
 		[ -n "$output" ]
@@ -300,6 +360,41 @@ teardown_file() {
 	run on 1 'del c1'
 	[ "$output" = '{"ok":true,"deleted":1}' ]
 	on 1 'not present 3 10.95.0.1'
+}
+
+@test "vqpd: a namespace is added with limits, and added again with others" {
+	on 1 'ip netns add node-a
+		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"max_bytes\":65536}" | jq -e .ok
+		[ "$(limits_of 3 10.95.0.1)" = 5/0/65536 ]
+		holds node-a "made=5 errno=EDQUOT again=OK" vqps --count=10
+		add c1 node-a 3 10.95.0.1 | jq -e .ok
+		[ "$(limits_of 3 10.95.0.1)" = 5/0/65536 ]
+		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":0,\"max_mrs\":7}" | jq -e .ok
+		[ "$(limits_of 3 10.95.0.1)" = 0/7/65536 ]'
+}
+
+@test "vqpd: limits that it does not know or that are none are refused, and nothing is added" {
+	on 1 'ip netns add node-a'
+	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"vqps\":5}" | jq -r ".errno, .error"'
+	[ "${lines[0]}" = EINVAL ]
+	[ "${lines[1]}" = "limits knows max_vqps, max_mrs and max_bytes, not 'vqps'" ]
+	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_vqps\":\"5\"}" | jq -r ".errno, .error"'
+	[ "${lines[0]}" = EINVAL ]
+	[ "${lines[1]}" = "max_vqps is a number from 0 (no limit) to 4294967295" ]
+	on 1 'not present 3 10.95.0.1'
+}
+
+@test "vqpd: limits outlive it" {
+	disturb
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5}"
+		vqpctl ns set --netns node-a --max-mrs 6
+		stop vqpd -KILL
+		start vqpd --meta 10.77.0.1
+		eventually ask "{\"op\":\"status\"}"
+		[ "$(limits_of 3 10.95.0.1)" = 5/6/0 ]
+		holds node-a "made=5 errno=EDQUOT again=OK" vqps --count=10'
+	run on 1 'ask "{\"op\":\"list\"}" | jq -c ".namespaces[] | select(.tenant == 3) | [.vqps, .max_vqps, .max_mrs]"'
+	[ "$output" = '[0,5,6]' ]
 }
 
 @test "vqpd: add and del may be repeated" {

@@ -37,6 +37,13 @@ bad() {
 	[[ $got == "$3" ]] || { echo "$2 gave '$got', not '$3'" >&2; return 1; }
 }
 
+# NAME EXPECTED WHAT [OPTION...]: `vqpt hold` there makes and says exactly that.
+holds() {
+	local got
+	got=$(inside "$1" vqpt hold "${@:3}")
+	[[ ${got% pid=*} == "$2" ]] || { echo "hold ${*:3}: '$got', not '$2'" >&2; return 1; }
+}
+
 # Kill what tests have left running, and wait until it is gone.
 stop_all() {
 	pkill -9 -x vqpt || return 0

@@ -15,6 +15,7 @@ struct ctl_args {
 	bool has_tenant;
 	uint32_t tenant;
 	uint32_t count;
+	int64_t max_vqps, max_mrs, max_bytes;	/* -1: not given */
 	const char *netns, *address, *name, *socket;
 	char **words;		/* arguments that are no options */
 	int nwords;
@@ -55,6 +56,7 @@ int ctl_status(const struct ctl_args *args);
 int ctl_pool(const struct ctl_args *args);
 int ctl_ns_list(const struct ctl_args *args);
 int ctl_ns_add(const struct ctl_args *args);
+int ctl_ns_set(const struct ctl_args *args);
 int ctl_ns_del(const struct ctl_args *args);
 int ctl_vqps(const struct ctl_args *args);
 int ctl_peers(const struct ctl_args *args);

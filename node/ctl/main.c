@@ -16,8 +16,10 @@
 static const struct ctl_command commands[] = {
 	{ "status", NULL, "s", 0, 0, "", "the node, vqpd and its meta servers, and the module's counters", ctl_status },
 	{ "ns", "list", "", 0, 0, "", "VQP namespaces of this node", ctl_ns_list },
-	{ "ns", "add", "ntaN", 0, 0, "--netns NETNS --tenant T --address A [--name NAME]",
+	{ "ns", "add", "ntaNVMB", 0, 0, "--netns NETNS --tenant T --address A [--name NAME] [LIMIT]...",
 	  "make the VQP namespace of a network namespace", ctl_ns_add },
+	{ "ns", "set", "ntaVMB", 0, 0, "--netns NETNS | --tenant T --address A, and LIMIT...",
+	  "change limits of a VQP namespace that is there", ctl_ns_set },
 	{ "ns", "del", "nta", 0, 0, "--netns NETNS | --tenant T --address A", "remove it", ctl_ns_del },
 	{ "vqps", NULL, "", 0, 0, "", "VQPs of this node", ctl_vqps },
 	{ "peers", NULL, "", 0, 0, "", "nodes that this one has talked to", ctl_peers },
@@ -49,6 +51,8 @@ static void print_help(const char *noun)
 	puts("  -j, --json         print JSON");
 	puts("  -h, --help         this text");
 	puts("  NETNS              a name as in ip netns, a path, or pid:N");
+	puts("  LIMIT              what it may have at once, 0 for no limit: --max-vqps N, --max-mrs N (memory regions),");
+	puts("                     --max-bytes SIZE (that regions pin, and of arenas; K, M, G and T are powers of 1024)");
 	puts("  --count N          how many round trips (default 5)");
 	puts("  --socket PATH      of vqpd, for status (default " VQPD_SOCKET_PATH ")");
 	puts("");
@@ -105,6 +109,15 @@ static void take_option(struct ctl_args *args, int option, const char *value)
 	case 's':
 		args->socket = value;
 		break;
+	case 'V':
+		args->max_vqps = vqp_option_number("--max-vqps", value, 0, UINT32_MAX);
+		break;
+	case 'M':
+		args->max_mrs = vqp_option_number("--max-mrs", value, 0, UINT32_MAX);
+		break;
+	case 'B':
+		args->max_bytes = vqp_option_size("--max-bytes", value);
+		break;
 	}
 }
 
@@ -119,9 +132,12 @@ int main(int argc, char **argv)
 		{ "name", required_argument, NULL, 'N' },
 		{ "count", required_argument, NULL, 'c' },
 		{ "socket", required_argument, NULL, 's' },
+		{ "max-vqps", required_argument, NULL, 'V' },
+		{ "max-mrs", required_argument, NULL, 'M' },
+		{ "max-bytes", required_argument, NULL, 'B' },
 		{ 0 },
 	};
-	struct ctl_args args = { .count = 5 };
+	struct ctl_args args = { .count = 5, .max_vqps = -1, .max_mrs = -1, .max_bytes = -1 };
 	const struct ctl_command *command;
 	char given[sizeof(options) / sizeof(*options)] = "";
 	int option, index;

@@ -9,6 +9,23 @@
 #include "../netns.h"
 #include "ctl.h"
 
+/* What is used, and of how much if there is a limit, in one cell. */
+static void show_limit(json_t *item, const char *used, const char *max)
+{
+	json_int_t limit = json_integer_value(json_object_get(item, max));
+
+	if (limit)
+		json_object_set_new(item, used, json_sprintf("%lld/%lld",
+				    (long long)json_integer_value(json_object_get(item, used)), (long long)limit));
+}
+
+static void show_limits(json_t *item)
+{
+	show_limit(item, "vqps", "max_vqps");
+	show_limit(item, "mrs", "max_mrs");
+	show_limit(item, "pinned_bytes", "max_bytes");
+}
+
 int ctl_ns_list(const struct ctl_args *args)
 {
 	static const struct ctl_column columns[] = {
@@ -16,10 +33,16 @@ int ctl_ns_list(const struct ctl_args *args)
 		{ "vqps", "VQPS" }, { "mrs", "MRS" }, { "contexts", "CONTEXTS" }, { "pinned_bytes", "PINNED" },
 		{ 0 },
 	};
-	json_t *list;
+	json_t *list, *item;
 	int ret = ctl_dump(args, VQP_CMD_NS_GET, &list);
+	size_t i;
 
-	return ret ? ret : ctl_print_table(args, list, columns);
+	if (ret)
+		return ret;
+	json_array_foreach(list, i, item)
+		if (!args->json)
+			show_limits(item);
+	return ctl_print_table(args, list, columns);
 }
 
 /* --netns as a file descriptor in *fd. 0 or the exit status. */
@@ -31,6 +54,31 @@ static int open_netns(const struct ctl_args *args, int *fd)
 	if (*fd < 0)
 		return ctl_fail(args, *fd, "--netns %s: %s", args->netns, strerror(-*fd));
 	return 0;
+}
+
+/* A namespace that is there: --netns, whose descriptor is then in *fd, or --tenant and --address. 0 or the exit status. */
+static int put_namespace(const struct ctl_args *args, json_t *request, int *fd)
+{
+	int ret;
+
+	if (!args->netns)
+		return ctl_put_key(args, request);
+	if (args->has_tenant || args->address)
+		return ctl_fail(args, EINVAL, "either --netns, or --tenant and --address");
+	ret = open_netns(args, fd);
+	json_object_set_new(request, "netns_fd", json_integer(*fd));
+	return ret;
+}
+
+/* Those that are given. */
+static void put_limits(const struct ctl_args *args, json_t *request)
+{
+	if (args->max_vqps >= 0)
+		json_object_set_new(request, "max_vqps", json_integer(args->max_vqps));
+	if (args->max_mrs >= 0)
+		json_object_set_new(request, "max_mrs", json_integer(args->max_mrs));
+	if (args->max_bytes >= 0)
+		json_object_set_new(request, "max_bytes", json_integer(args->max_bytes));
 }
 
 /* The request itself, its refusals told in terms of the command line. */
@@ -80,6 +128,7 @@ int ctl_ns_add(const struct ctl_args *args)
 	json_object_set_new(request, "netns_fd", json_integer(fd));
 	if (args->name)
 		json_object_set_new(request, "name", json_string(args->name));
+	put_limits(args, request);
 	ret = add(args, request);
 	if (ret || !args->json)
 		return ret;
@@ -87,20 +136,29 @@ int ctl_ns_add(const struct ctl_args *args)
 					"gid", json_object_get(request, "gid")));
 }
 
-int ctl_ns_del(const struct ctl_args *args)
+int ctl_ns_set(const struct ctl_args *args)
 {
 	cleanup_json json_t *request = json_object();
 	cleanup_close int fd = -1;
 	int ret;
 
-	if (args->netns) {
-		if (args->has_tenant || args->address)
-			return ctl_fail(args, EINVAL, "either --netns, or --tenant and --address");
-		ret = open_netns(args, &fd);
-		json_object_set_new(request, "netns_fd", json_integer(fd));
-	} else {
-		ret = ctl_put_key(args, request);
-	}
+	put_limits(args, request);
+	if (!json_object_size(request))
+		return ctl_fail(args, EINVAL, "what to set? --max-vqps, --max-mrs or --max-bytes");
+	ret = put_namespace(args, request, &fd);
+	if (!ret)
+		ret = ctl_do(args, VQP_CMD_NS_SET, request, NULL);
+	if (ret || !args->json)
+		return ret;
+	return ctl_print_json(json_pack("{s:b}", "ok", 1));
+}
+
+int ctl_ns_del(const struct ctl_args *args)
+{
+	cleanup_json json_t *request = json_object();
+	cleanup_close int fd = -1;
+	int ret = put_namespace(args, request, &fd);
+
 	if (!ret)
 		ret = ctl_do(args, VQP_CMD_NS_DEL, request, NULL);
 	if (ret || !args->json)

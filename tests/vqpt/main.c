@@ -34,6 +34,8 @@ static const struct {
 	{ "scm", "ADDRESS PORT", "a process uses a VQP it got by SCM_RIGHTS", 2, vqpt_share_scm },
 	{ "epoll", "ADDRESS PORT", "sleep in epoll until the echo arrives", 2, vqpt_share_epoll },
 	{ "signals", "ADDRESS PORT", "send, with a signal every millisecond", 2, vqpt_signals_run },
+	{ "hold", "vqps|mrs|arenas", "make --count of them, or as many as there may be; prints made=, errno=, again=, pid=", 1,
+	  vqpt_hold_run },
 	{ "bad", "CASE [ADDRESS PORT KEY ADDR]", "do one thing wrong, print what came of it", -1, vqpt_bad_run },
 };
 

@@ -33,6 +33,7 @@ vqpt_command vqpt_lat_measure;
 vqpt_command vqpt_cycle_run, vqpt_cycle_kill, vqpt_storm_run;
 vqpt_command vqpt_share_fork, vqpt_share_scm, vqpt_share_epoll;
 vqpt_command vqpt_signals_run;
+vqpt_command vqpt_hold_run;
 vqpt_command vqpt_bad_run;
 
 /* main.c */
