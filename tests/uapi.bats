@@ -10,7 +10,7 @@ on() { node "$1" bash -c "source /vqp/tests/vqp.bash; $2"; }
 
 setup_file() {
 	vqp_up
-	on 1 'box uapi-a 7 10.70.0.1; box uapi-b 7 10.70.0.2'
+	on 1 'box uapi-a 7 10.70.0.1; box uapi-b 7 10.70.0.2; box uapi-q 7 10.70.0.8'
 	on 2 'box uapi-c 7 10.70.0.3'
 	near="10.70.0.2 $(target 1 uapi-b 701)"
 	far="10.70.0.3 $(target 2 uapi-c 701)"
@@ -219,6 +219,83 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 }
 @test "post: a full send queue is ENOMEM" { bad post-send-queue-full 'posted=32 ENOMEM'; }
 @test "post: a full receive queue is ENOMEM" { bad post-recv-queue-full 'bad_wr=32 ENOMEM'; }
+
+# ---- limits of the namespace ----
+
+# LIMITS [COMMAND]: with these on uapi-q, and no others, on node 1
+limited() {
+	on 1 "vqpctl ns set --netns uapi-q --max-vqps 0 --max-mrs 0 --max-bytes 0 $1; $2"
+}
+
+@test "limits: VQPs stop exactly at their limit (EDQUOT), and one that goes makes room at once" {
+	limited '--max-vqps 5' 'holds uapi-q "made=5 errno=EDQUOT again=OK" vqps --count=10'
+}
+@test "limits: regions stop exactly at their limit (EDQUOT), those of arenas too" {
+	limited '--max-mrs 5' 'holds uapi-q "made=5 errno=EDQUOT again=OK" mrs --count=10
+		holds uapi-q "made=5 errno=EDQUOT again=OK" mrs --count=10 --arena'
+}
+@test "limits: a region counts with the pages it pins" {
+	limited '--max-bytes 40K' 'holds uapi-q "made=5 errno=EDQUOT again=OK" mrs --count=20 --bytes=8K
+		holds uapi-q "made=10 errno=EDQUOT again=OK" mrs --count=20 --bytes=1'
+}
+@test "limits: an arena counts from its mapping on, and regions in it do not" {
+	limited '--max-bytes 40K' 'holds uapi-q "made=5 errno=EDQUOT again=OK" arenas --count=20 --bytes=8K
+		holds uapi-q "made=20 errno=OK again=OK" mrs --count=20 --bytes=40K --arena'
+}
+@test "limits: a region or an arena larger than the limit is EDQUOT" {
+	limited '--max-bytes 40K' 'holds uapi-q "made=0 errno=EDQUOT again=OK" mrs --bytes=44K
+		holds uapi-q "made=0 errno=EDQUOT again=OK" arenas --bytes=44K'
+}
+@test "limits: VQPs that answer senders count" {
+	limited '--max-vqps 1' 'bad uapi-q accept-nobody EDQUOT'
+}
+@test "limits: what is refused leaves nothing" {
+	limited '--max-vqps 5 --max-mrs 5 --max-bytes 40K' 'before=$(census)
+		inside uapi-q vqpt hold vqps --count=10
+		inside uapi-q vqpt hold mrs --count=10
+		inside uapi-q vqpt hold mrs --count=10 --bytes=20K
+		inside uapi-q vqpt hold arenas --count=10 --bytes=20K
+		eventually census_is "$before"
+		vqpctl ns list --json | jq -e ".[] | select(.name == \"uapi-q\") | .vqps + .mrs + .pinned_bytes == 0"'
+}
+@test "limits: what a killed process had is free again" {
+	limited '--max-vqps 5 --max-mrs 5 --max-bytes 40K' 'for what in vqps mrs arenas; do
+			serve uapi-q hold $what --count=5 --bytes=8K
+			holds uapi-q "made=0 errno=EDQUOT again=OK" $what --bytes=8K
+			kill -9 "$pid"
+			eventually holds uapi-q "made=5 errno=EDQUOT again=OK" $what --count=10 --bytes=8K
+		done'
+}
+@test "limits: processes that fill a namespace at once get exactly the limit together" {
+	limited '--max-vqps 100' 'for i in {1..4}; do (serve uapi-q hold vqps --count=1000; echo "$pid" >"/run/hold-$i") & done
+		wait
+		vqpctl ns list --json | jq -e ".[] | select(.name == \"uapi-q\") | .vqps == 100"
+		kill $(cat /run/hold-[1-4])'
+}
+@test "limits: one that is lowered below what is used takes nothing away" {
+	limited '' 'serve uapi-q hold vqps --count=5; holder=$pid
+		serve uapi-q mem-server 702 --bytes=64K
+		used() { vqpctl ns list --json | jq -c ".[] | select(.name == \"uapi-q\") | [.vqps, .mrs, .pinned_bytes]"; }
+		before=$(used)
+		vqpctl ns set --netns uapi-q --max-vqps 1 --max-mrs 1 --max-bytes 1
+		[[ $(used) == "$before" ]]
+		holds uapi-q "made=0 errno=EDQUOT again=OK" mrs
+		inside uapi-a vqpt read 10.70.0.8 702 "$key" "$addr" --bytes=64K
+		kill "$holder" "$pid"
+		eventually holds uapi-q "made=1 errno=EDQUOT again=OK" vqps --count=5'
+}
+@test "limits: one that is raised or lifted lets more be made" {
+	limited '--max-vqps 5' 'serve uapi-q hold vqps --count=5
+		vqpctl ns set --netns uapi-q --max-vqps 7
+		holds uapi-q "made=2 errno=EDQUOT again=OK" vqps --count=10
+		vqpctl ns set --netns uapi-q --max-vqps 0
+		holds uapi-q "made=10 errno=OK again=OK" vqps --count=10
+		kill "$pid"'
+}
+@test "limits: of one namespace are none of another's" {
+	limited '--max-vqps 1 --max-mrs 1 --max-bytes 1' 'holds uapi-a "made=10 errno=OK again=OK" vqps --count=10
+		holds uapi-a "made=10 errno=OK again=OK" mrs --count=10'
+}
 
 # ---- what only the target can refuse ----
 
