@@ -58,7 +58,7 @@ fail_each() {
 	fail_each send-far send-imm-far send-inline-far send-list-far write-far write-imm-far \
 		write-inline-far write-list-far read-far atomic-far
 }
-@test "netlink: namespaces" { fail_each ns-add ns-del; }
+@test "netlink: namespaces" { fail_each ns-add ns-del ns-set; }
 @test "netlink: lists" { fail_each status ns-list vqp-list peer-list meta-list cache-list; }
 @test "netlink: meta servers and cache" { fail_each meta-set cache-flush; }
 

@@ -27,19 +27,29 @@ static json_t *spare_key(void)
 	return json_pack("{s:i, s:s}", "tenant", SPARE_TENANT, "gid", "::ffff:" SPARE_ADDRESS);
 }
 
-static bool spare_exists(void)
+/* The spare namespace as it is listed, or NULL. */
+static json_t *spare_get(void)
 {
-	json_t *list, *item;
-	bool found = false;
+	json_t *list, *item, *found = NULL;
 	size_t i;
 	int err = admin_dump(VQP_CMD_NS_GET, &list);
 
 	if (err)
 		die(err, "NS_GET");
 	json_array_foreach(list, i, item)
-		found |= json_integer_value(json_object_get(item, "tenant")) == SPARE_TENANT;
+		if (json_integer_value(json_object_get(item, "tenant")) == SPARE_TENANT)
+			found = json_incref(item);
 	json_decref(list);
 	return found;
+}
+
+static bool spare_exists(void)
+{
+	json_t *spare = spare_get();
+	const bool exists = spare;
+
+	json_decref(spare);
+	return exists;
 }
 
 static void spare_open(struct stage *s, const struct run_case *c)
@@ -115,6 +125,30 @@ static void del_verify(struct stage *s, const struct run_case *c)
 	(void)c;
 	if (spare_exists())
 		die(0, "the namespace is still there");
+}
+
+static int set_call(struct stage *s, const struct run_case *c)
+{
+	json_t *request = spare_key();
+	int err;
+
+	(void)s;
+	(void)c;
+	json_object_set_new(request, "max_vqps", json_integer(7));
+	err = admin_do(VQP_CMD_NS_SET, request, NULL);
+	json_decref(request);
+	return err;
+}
+
+static void set_verify(struct stage *s, const struct run_case *c)
+{
+	json_t *spare = spare_get();
+
+	(void)s;
+	(void)c;
+	if (json_integer_value(json_object_get(spare, "max_vqps")) != 7)
+		die(0, "no limit was set");
+	json_decref(spare);
 }
 
 /* ---- Lists ---- */
@@ -228,6 +262,8 @@ const struct run_case commands[] = {
 	{ .name = "ns-add", .prepare = spare_open, .call = add_call, .verify = add_verify,
 	  .partly = verify_nothing, .end = spare_end },
 	{ .name = "ns-del", .prepare = del_prepare, .call = del_call, .verify = del_verify,
+	  .partly = verify_nothing, .end = spare_end },
+	{ .name = "ns-set", .prepare = del_prepare, .call = set_call, .verify = set_verify,
 	  .partly = verify_nothing, .end = spare_end },
 	{ .name = "status", .prepare = list_prepare, .call = status_call, .verify = verify_nothing },
 	LIST("ns-list", VQP_CMD_NS_GET),

@@ -154,8 +154,8 @@ size_t netlink_get_meta(int socket, uint16_t family, void *at, size_t size)
 
 static bool changes_something(uint8_t cmd)
 {
-	return cmd == VQP_CMD_NS_ADD || cmd == VQP_CMD_NS_DEL || cmd == VQP_CMD_META_SET ||
-	       cmd == VQP_CMD_CACHE_FLUSH;
+	return cmd == VQP_CMD_NS_ADD || cmd == VQP_CMD_NS_DEL || cmd == VQP_CMD_NS_SET ||
+	       cmd == VQP_CMD_META_SET || cmd == VQP_CMD_CACHE_FLUSH;
 }
 
 /* Keys are for the privileged alone, on whatever level they are. */
@@ -217,6 +217,19 @@ static const struct box *pick_box(struct runner *run)
 	return &run->world->boxes[rnd_below(&run->rnd, BOXES_MAX)];
 }
 
+/* Mostly none, or so few that a program meets them: the namespace is everybody's. */
+static void put_limits(struct runner *run, struct nlmsghdr *msg)
+{
+	struct rnd *r = &run->rnd;
+
+	if (rnd_percent(r, 70))
+		mnl_attr_put_u32(msg, VQP_ATTR_MAX_VQPS, rnd_percent(r, 50) ? 0 : rnd_below(r, 16));
+	if (rnd_percent(r, 70))
+		mnl_attr_put_u32(msg, VQP_ATTR_MAX_MRS, rnd_percent(r, 50) ? 0 : rnd_below(r, 16));
+	if (rnd_percent(r, 70))
+		mnl_attr_put_u64(msg, VQP_ATTR_MAX_BYTES, rnd_percent(r, 50) ? 0 : rnd_edge(r));
+}
+
 static void add_box(struct runner *run, const struct box *box, const struct box *address, uint32_t tenant)
 {
 	static const char names[] = "fuzz/0123456789";
@@ -228,6 +241,8 @@ static void add_box(struct runner *run, const struct box *box, const struct box 
 	mnl_attr_put(msg, VQP_ATTR_GID, VQP_GID_BYTES, address->gid);
 	if (rnd_percent(&run->rnd, 50))
 		mnl_attr_put_strz(msg, VQP_ATTR_NAME, names + rnd_below(&run->rnd, sizeof(names)));
+	if (rnd_percent(&run->rnd, 20))
+		put_limits(run, msg);
 	send_message(run, msg, msg->nlmsg_len, -1);
 }
 
@@ -238,18 +253,34 @@ void call_nl_add(struct runner *run)
 	add_box(run, box, other, rnd_percent(&run->rnd, 97) ? other->tenant : (uint32_t)rnd_edge(&run->rnd));
 }
 
-void call_nl_del(struct runner *run)
+/* A box, one way or the other. */
+static void put_box(struct runner *run, struct nlmsghdr *msg, const struct box *box)
 {
-	const struct box *box = pick_box(run);
-	uint8_t buf[MESSAGE_BYTES];
-	struct nlmsghdr *msg = begin(buf, run->world->nl_family, VQP_CMD_NS_DEL, NLM_F_ACK);
-
 	if (rnd_percent(&run->rnd, 50)) {
 		mnl_attr_put_u32(msg, VQP_ATTR_NETNS_FD, (uint32_t)box->netns);
 	} else {
 		mnl_attr_put_u32(msg, VQP_ATTR_TENANT, box->tenant);
 		mnl_attr_put(msg, VQP_ATTR_GID, VQP_GID_BYTES, box->gid);
 	}
+}
+
+void call_nl_set(struct runner *run)
+{
+	uint8_t buf[MESSAGE_BYTES];
+	struct nlmsghdr *msg = begin(buf, run->world->nl_family, VQP_CMD_NS_SET, NLM_F_ACK);
+
+	put_box(run, msg, pick_box(run));
+	put_limits(run, msg);
+	send_message(run, msg, msg->nlmsg_len, -1);
+}
+
+void call_nl_del(struct runner *run)
+{
+	const struct box *box = pick_box(run);
+	uint8_t buf[MESSAGE_BYTES];
+	struct nlmsghdr *msg = begin(buf, run->world->nl_family, VQP_CMD_NS_DEL, NLM_F_ACK);
+
+	put_box(run, msg, box);
 	send_message(run, msg, msg->nlmsg_len, -1);
 	/* Mostly a new one comes at once: without any there would be nothing to use. */
 	if (run->world->privileged && rnd_percent(&run->rnd, 90))

@@ -46,6 +46,7 @@
 	X(nl_get, 2)	\
 	X(nl_add, 4)	\
 	X(nl_del, 1)	\
+	X(nl_set, 1)	\
 	X(nl_flush, 1)	\
 	X(nl_meta, 1)	\
 	X(nl_odd, 2)
