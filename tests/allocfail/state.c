@@ -35,6 +35,27 @@ static void take_objects(json_t *state)
 	json_decref(status);
 }
 
+/* What namespaces are charged, all together. */
+static void take_charges(json_t *state)
+{
+	static const char *const names[] = { "vqps", "mrs", "pinned_bytes" };
+	json_t *list, *item;
+	json_int_t sum;
+	size_t i, n;
+	int err;
+
+	err = admin_dump(VQP_CMD_NS_GET, &list);
+	if (err)
+		die(err, "NS_GET");
+	for (n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+		sum = 0;
+		json_array_foreach(list, i, item)
+			sum += json_integer_value(json_object_get(item, names[n]));
+		json_object_set_new(state, names[n], json_integer(sum));
+	}
+	json_decref(list);
+}
+
 /* Lines of a file of /proc/self that contain text; number: the sum of the numbers that follow it. */
 static json_int_t take_lines(const char *path, const char *text, bool number)
 {
@@ -72,6 +93,7 @@ json_t *state_take(void)
 	json_t *state = json_object();
 
 	take_objects(state);	/* first: it may open the netlink socket anew */
+	take_charges(state);
 	json_object_set_new(state, "descriptors", json_integer(take_descriptors()));
 	json_object_set_new(state, "mappings", json_integer(take_lines("/proc/self/maps", "vqp", false)));
 	json_object_set_new(state, "pinned KiB", json_integer(take_lines("/proc/self/status", "VmPin:", true)));

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * What is alive of each kind of object of the module; what this process has
- * open, mapped and pinned. What the node merely remembers of others is left out.
+ * What is alive of each kind of object of the module, and charged to its
+ * namespaces; what this process has open, mapped and pinned. What the node merely remembers of others is left out.
  */
 json_t *state_take(void);
 
