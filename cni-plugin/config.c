@@ -110,6 +110,14 @@ static int parse_tenant(struct vqp_config *config, struct vqp_error *error)
 	return 0;
 }
 
+static int parse_limits(struct vqp_config *config, struct vqp_error *error)
+{
+	config->limits = json_object_get(config->json, "limits");
+	if (config->limits && !json_is_object(config->limits))
+		return vqp_error_set(error, VQP_ERROR_DECODE, "\"limits\" must be an object");
+	return 0;
+}
+
 static int parse_vqpd(struct vqp_config *config, struct vqp_error *error)
 {
 	config->vqpd = get_string(config->json, "vqpd", NULL, error);
@@ -139,6 +147,7 @@ int vqp_config_parse(struct vqp_config *config, json_t *json, struct vqp_error *
 	if (parse_version(config, error) ||
 	    check_name(config, error) ||
 	    parse_tenant(config, error) ||
+	    parse_limits(config, error) ||
 	    parse_vqpd(config, error) ||
 	    parse_prev_result(config, error))
 		return error->code;

@@ -15,6 +15,7 @@ struct vqp_config {
 	json_t *json;			/* owns all that follows */
 	enum vqp_version version;	/* of the answer, too */
 	uint32_t tenant;
+	const json_t *limits;		/* vqpd says which there are; NULL if none are given */
 	const char *vqpd;		/* socket path, NULL: the default */
 	const json_t *prev_result;	/* NULL if there is none */
 };

@@ -23,7 +23,8 @@
 static const char about[] =
 	"vqp, a chained CNI plugin: virtual RDMA queue pairs for the container.\n"
 	"Put {\"type\": \"vqp\"} behind the plugin that gives the address. Keys: \"tenant\" (1 to\n"
-	"4294967295, 1 if not given), \"vqpd\" (its socket, " VQPD_SOCKET_PATH " if not given).\n"
+	"4294967295, 1 if not given), \"limits\" (an object of \"max_vqps\", \"max_mrs\" and \"max_bytes\",\n"
+	"each optional), \"vqpd\" (its socket, " VQPD_SOCKET_PATH " if not given).\n"
 	"CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n";
 
 static int print(const json_t *json, struct vqp_error *error)
@@ -100,6 +101,8 @@ static int add(const struct vqp_args *args, const struct vqp_config *config, str
 	request = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s}", "op", "add", "id", args->container_id,
 			    "ifname", args->ifname, "netns", args->netns,
 			    "tenant", (json_int_t)config->tenant, "address", address);
+	if (config->limits)
+		json_object_set(request, "limits", (json_t *)config->limits);
 	ret = vqpd_call(config->vqpd, request, &reply, &why);
 	if (ret)
 		vqp_error_detail(error, code_of_errno(-ret), why, "cannot make the VQP namespace of %s", address);

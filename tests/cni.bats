@@ -90,6 +90,12 @@ request_is() { jq -e "$1" "$SOCKET.request"; }
 	request_is '.tenant == 4294967295'
 }
 
+@test "ADD passes the limits of the configuration" {
+	call ADD "$(config 1.0.0 '.limits = {max_vqps: 100, max_bytes: 1048576}')"
+	answer_is true
+	request_is '.limits == {max_vqps: 100, max_bytes: 1048576}'
+}
+
 @test "ADD takes an IPv6 address" {
 	call ADD "$(config 1.0.0 '.prevResult.ips[0].address = "fd00::2/64"')"
 	answer_is true
@@ -229,6 +235,13 @@ request_is() { jq -e "$1" "$SOCKET.request"; }
 @test "a tenant that is no integer is a decoding error" {
 	for tenant in '"1"' 1.5 null true; do
 		call ADD "$(config 1.0.0 ".tenant = $tenant")"
+		refused_with 6
+	done
+}
+
+@test "limits that are no object are a decoding error" {
+	for limits in 5 '"100"' '[100]' null; do
+		call ADD "$(config 1.0.0 ".limits = $limits")"
 		refused_with 6
 	done
 }

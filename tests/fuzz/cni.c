@@ -15,7 +15,7 @@
 
 const char *const fuzz_words[] = {
 	"cniVersion", "0.1.0", "0.2.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0", "name", "type", "tenant", "vqpd", "prevResult",
-	"interfaces", "ips", "routes", "dns", "sandbox", "interface", "address", "gateway", "dst", "gw", "ip4", "ip6",
+	"limits", "interfaces", "ips", "routes", "dns", "sandbox", "interface", "address", "gateway", "dst", "gw", "ip4", "ip6",
 	"ip", "version", "mtu", "mac", "10.1.0.2/24", "fd00::2/64", "0.0.0.0/0", "::/0", "10.1.0.1", "10.1.0.2/33",
 	"eth0", "/run/netns/x", "/vqpd.sock", "net", "..", "", NULL,
 };
@@ -108,6 +108,7 @@ static void check_config(json_t *json)
 		const struct vqp_args args = { VQP_COMMAND_ADD, name, "/x", name };
 
 		fuzz_check(config.tenant && vqp_args_is_id(name));
+		fuzz_check(!config.limits || json_is_object(config.limits));
 		fuzz_check(!config.vqpd || config.vqpd[0] == '/');
 		if (vqp_args_check(&args, &error))
 			check_error(&error);
