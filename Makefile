@@ -12,11 +12,11 @@ endif
 # this makefile's own steps follow one another; only what they call is parallel
 .NOTPARALLEL:
 
-# in this order: the library is linked by what follows
-PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/allocfail tests/soak tests/fuzz-kernel examples/fn bench
+# in this order: the library is linked by what follows; `bench` alone is what is run
+PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/allocfail tests/soak tests/fuzz-kernel examples/fn bench/
 INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
 
-.PHONY: help demo test test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
+.PHONY: help demo bench test test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
 .PHONY: faults soak cycles planted coverage fuzz-kernel install uninstall clean
 
 help: ## list what can be made
@@ -24,6 +24,9 @@ help: ## list what can be made
 
 demo: deps build ## two nodes, a function on each, vqp against verbs: the first thing to run
 	bench/demo
+
+bench: deps build ## what vqp costs and gives against verbs, and under loss: some three minutes [KERNEL=]
+	bench/bench $(if $(KERNEL),--kernel $(KERNEL))
 
 test: deps build kmod-debug ## all tests but the long ones, on 6.1 and 6.12, some on the debug kernel
 	tests/run

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# What bench/bench and bench/figures make of what was measured. A time is that of a list of
+# requests; a ratio is taken within each round, whose sides followed one another.
+
+include "results";
+
+def ratio($a; $b): [.[$a], .[$b]] | transpose | map(.[0] / .[1]) | median;
+def per_second($key; $what): .[$key] | map($what * 1e6 / .) | median;
+def requests_per_second($key): per_second($key; .list);
+def bytes_per_second($key): per_second($key; .list * .bytes);
+def rounded: . * 10000 | round / 10000;
+
+# A number for people
+def figure: if . >= 1000 then thousands else rounded | tostring end;
+
+# Calls that a longer run made more than a shorter one, for each request more
+def calls_per_request($side): (.[1][$side] - .[0][$side]) / (.[1].requests - .[0].requests);
+
+# All keys of results.json, of the duels' results and what the nodes said
+def flat: .duel as $duel | {
+	kernel,
+	rounds,
+	read8_sync_us_dc: ($duel.read_sync.vqp_us | median),
+	read8_sync_us_verbs: ($duel.read_sync.verbs_us | median),
+	read8_sync_ratio_dc: ($duel.read_sync | ratio("vqp_us"; "verbs_us")),
+	read_async32_per_s_dc: ($duel.read_async | requests_per_second("vqp_us")),
+	read_async32_per_s_verbs: ($duel.read_async | requests_per_second("verbs_us")),
+	read_async32_ratio_dc: ($duel.read_async | ratio("verbs_us"; "vqp_us")),
+	write_large_bytes_per_s_dc: ($duel.write_large | bytes_per_second("vqp_us")),
+	write_large_bytes_per_s_verbs: ($duel.write_large | bytes_per_second("verbs_us")),
+	write_large_ratio_dc: ($duel.write_large | ratio("verbs_us"; "vqp_us")),
+	send_large_bytes_per_s_dc: ($duel.send_large | bytes_per_second("vqp_us")),
+	send_large_bytes_per_s_verbs: ($duel.send_large | bytes_per_second("verbs_us")),
+	send_large_ratio_dc: ($duel.send_large | ratio("verbs_us"; "vqp_us")),
+	dc_goodput_loss0_bytes_per_s: ($duel.write_loss | bytes_per_second("loss0_us")),
+	dc_goodput_loss1_bytes_per_s: ($duel.write_loss | bytes_per_second("loss1_us")),
+	dc_goodput_loss1_ratio: ($duel.write_loss | ratio("loss0_us"; "loss1_us")),
+	syscalls_per_send_depth32: (.calls | calls_per_request("sender")),
+	syscalls_per_receive_depth32: (.calls | calls_per_request("receiver")),
+	syscalls_per_op_depth32: (.calls | [calls_per_request("sender", "receiver")] | max),
+	conn5000_bytes: $duel.crowd.bytes,
+	connect_cached_us: $duel.crowd.connect_us,
+	connect_uncached_reads: .lookup_reads,
+	pool_bytes,
+} | map_values(if type == "number" then rounded else . end);
+
+# The rows of the table; `met` says whether an aim is reached, where there is one.
+def figures:
+	def row($key; $what): {$what, value: .[$key], aim: "", met: true};
+	def at_most($aim): . + {aim: "<= \($aim | figure)", met: (.value <= $aim)};
+	def at_least($aim): . + {aim: ">= \($aim | figure)", met: (.value >= $aim)};
+	(row("read8_sync_ratio_dc"; "READs of 8 bytes, one at a time: time, vqp / verbs") | at_most(1.5)),
+	row("read_async32_ratio_dc"; "the same, 32 at a time: rate, vqp / verbs"),
+	row("write_large_ratio_dc"; "WRITEs of 1 MiB: bytes a second, vqp / verbs"),
+	row("send_large_ratio_dc"; "SENDs of 1 MiB: bytes a second, vqp / verbs"),
+	(row("dc_goodput_loss1_ratio"; "WRITEs of 1 MiB, vqp: bytes a second, 1 % loss / none") | at_least(0.9)),
+	(row("syscalls_per_op_depth32"; "system calls for a message, 32 at a time") | at_most(0.05)),
+	(row("conn5000_bytes"; "kernel memory of 5,000 connected VQPs, bytes") | at_most(6300000)),
+	(row("pool_bytes"; "memory of the pool, bytes") | at_most(64000000));
