@@ -210,12 +210,14 @@ int vqp_mr_reg(struct vqp_context *ctx, struct vqp_reg_mr *arg)
 
 	mutex_lock(&ctx->lock);
 	ret = ctx->dead ? -ESHUTDOWN : mr_publish(mr);
-	if (!ret)
+	if (!ret) {
 		list_add(&mr->ctx_link, &ctx->mrs);
+		/* Later, another thread may have deregistered it. */
+		arg->key = mr->key;
+	}
 	mutex_unlock(&ctx->lock);
 	if (ret)
 		goto release;
-	arg->key = mr->key;
 	vqp_count_made(VQP_OBJ_MR);
 	return 0;
 

@@ -317,9 +317,12 @@ int vqp_create(struct vqp_context *ctx, struct vqp_create_qp *arg)
 	vqp->max_send_sge = arg->max_send_sge;
 	vqp->max_recv_sge = arg->max_recv_sge;
 	vqp->flags = arg->flags;
+	/* Once it is found, another thread may destroy it. */
+	kref_get(&vqp->ref);
 	ret = vqp_add(ctx, vqp);
 	if (!ret)
 		arg->qp_num = vqp->qp_num;
+	vqp_put(vqp);
 	return ret;
 
 put_recv_cq:
