@@ -50,10 +50,10 @@ void link_close(struct link *link)
 	memset(link, 0, sizeof(*link));
 }
 
-/* Requests that are longer than the memory is deep start over at its beginning. */
+/* Where the request of a list has its bytes, at both ends. */
 static uint32_t link_offset(uint32_t bytes, uint32_t index)
 {
-	return bytes * index % LINK_BYTES;
+	return bytes * index;
 }
 
 void link_prepare(struct link *link, enum ibv_wr_opcode opcode, uint32_t bytes, uint32_t count)

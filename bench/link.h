@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LINK_BYTES		(1U << 20)	/* of memory at each end */
+#define LINK_BYTES		(4U << 20)	/* of memory at each end */
 #define LINK_DEPTH		32		/* requests, and receives, in one list */
 #define LINK_INLINE_BYTES	64
 

@@ -6,11 +6,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "link.h"
 
 #define TALK_PORT	7100
+#define TALK_ACCEPT_S	60		/* by then the other end has come, or failed */
 
 /* A socket, and where it is to be. */
 static int talk_socket(const char *address, struct sockaddr_in *at)
@@ -37,6 +39,8 @@ int talk_accept(void)
 
 	if (listener < 0)
 		return -1;
+	setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ .tv_sec = TALK_ACCEPT_S },
+		   sizeof(struct timeval));
 	if (!bind(listener, (struct sockaddr *)&at, sizeof(at)) && !listen(listener, 1))
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	if (fd < 0)

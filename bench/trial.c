@@ -13,6 +13,7 @@
 #include "transport.h"
 
 #define TRIAL_SIDES	2
+#define TRIAL_LARGE_BYTES	(LINK_BYTES / 4)
 
 struct trial_side {
 	const char *key;	/* of its times in the results; NULL: no such side */
@@ -35,9 +36,9 @@ struct trial {
 static const struct trial trials[] = {
 	{ "read_sync", IBV_WR_RDMA_READ, 8, 1, 40, TRIAL_AGAINST_VERBS, false },
 	{ "read_async", IBV_WR_RDMA_READ, 8, LINK_DEPTH, 8, TRIAL_AGAINST_VERBS, false },
-	{ "write_large", IBV_WR_RDMA_WRITE, LINK_BYTES, 4, 1, TRIAL_AGAINST_VERBS, false },
-	{ "send_large", IBV_WR_SEND, LINK_BYTES, 4, 1, TRIAL_AGAINST_VERBS, false },
-	{ "write_loss", IBV_WR_RDMA_WRITE, LINK_BYTES, 4, 1,
+	{ "write_large", IBV_WR_RDMA_WRITE, TRIAL_LARGE_BYTES, 4, 1, TRIAL_AGAINST_VERBS, false },
+	{ "send_large", IBV_WR_SEND, TRIAL_LARGE_BYTES, 4, 1, TRIAL_AGAINST_VERBS, false },
+	{ "write_loss", IBV_WR_RDMA_WRITE, TRIAL_LARGE_BYTES, 4, 1,
 	  { { "loss0_us", LINK_VQP, 0 }, { "loss1_us", LINK_VQP, 1 } }, false },
 	{ "messages", IBV_WR_SEND, 8, LINK_DEPTH, 50, { { "vqp_us", LINK_VQP, -1 } }, true },
 };
@@ -49,14 +50,12 @@ static int trial_lose(const struct duel *duel, int32_t percent)
 	return duel_lose(percent) || talk_ask(duel->fd, &order) ? -1 : 0;
 }
 
-/* The median of the lists' times. One before them, which is not timed, wakes everybody up. */
+/* The median of the lists' times. */
 static int trial_time(struct link *link, uint32_t lists, double *us)
 {
 	struct sample sample = { .count = 0 };
 	uint64_t start;
 
-	if (link_transfer(link))
-		return -1;
 	for (uint32_t i = 0; i < lists; i++) {
 		start = transport_now_ns();
 		if (link_transfer(link))
@@ -67,10 +66,10 @@ static int trial_time(struct link *link, uint32_t lists, double *us)
 	return 0;
 }
 
-/* What both memories hold of a round. */
+/* What both memories hold of a list. */
 static uint32_t trial_bytes(const struct trial *trial)
 {
-	return trial->bytes < LINK_BYTES / trial->list ? trial->bytes * trial->list : LINK_BYTES;
+	return trial->bytes * trial->list;
 }
 
 static int64_t trial_ask(const struct duel *duel, const struct trial *trial, int link, enum talk_what what)
@@ -88,18 +87,25 @@ static int64_t trial_ask(const struct duel *duel, const struct trial *trial, int
 	return talk_ask(duel->fd, &order);
 }
 
-/* New bytes where the requests take them from. */
-static int trial_prepare(struct duel *duel, const struct trial *trial, int link)
+/* New bytes where the requests take them from, and others where they are to go. */
+static int trial_fill(struct duel *duel, const struct trial *trial, int link)
 {
 	const bool reads = trial->opcode == IBV_WR_RDMA_READ;
 
 	duel->seed += 2;
 	payload_fill(duel->links[link].memory, trial_bytes(trial), duel->seed + reads);
+	return reads && trial_ask(duel, trial, link, TALK_FILL) ? -1 : 0;
+}
+
+/* A list that is not timed wakes everybody up. What it brought is not what is checked. */
+static int trial_prepare(struct duel *duel, const struct trial *trial, int link)
+{
 	duel->links[link].spins = trial->spins;
 	link_prepare(&duel->links[link], trial->opcode, trial->bytes, trial->list);
-	if (reads)
-		return trial_ask(duel, trial, link, TALK_FILL) ? -1 : 0;
-	return trial->opcode == IBV_WR_SEND && trial_ask(duel, trial, link, TALK_RECEIVE) ? -1 : 0;
+	if (trial->opcode == IBV_WR_SEND && trial_ask(duel, trial, link, TALK_RECEIVE))
+		return -1;
+	return trial_fill(duel, trial, link) || link_transfer(&duel->links[link]) ||
+	       trial_fill(duel, trial, link) ? -1 : 0;
 }
 
 /* They are where the requests put them. */
