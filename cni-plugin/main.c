@@ -98,11 +98,9 @@ static int add(const struct vqp_args *args, const struct vqp_config *config, str
 	if (!out)
 		return error->code;
 
-	request = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s}", "op", "add", "id", args->container_id,
-			    "ifname", args->ifname, "netns", args->netns,
-			    "tenant", (json_int_t)config->tenant, "address", address);
-	if (config->limits)
-		json_object_set(request, "limits", (json_t *)config->limits);
+	request = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:O*}", "op", "add", "id", args->container_id,
+			    "ifname", args->ifname, "netns", args->netns, "tenant", (json_int_t)config->tenant,
+			    "address", address, "limits", config->limits);
 	ret = vqpd_call(config->vqpd, request, &reply, &why);
 	if (ret)
 		vqp_error_detail(error, code_of_errno(-ret), why, "cannot make the VQP namespace of %s", address);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What a namespace has of a thing, and may have. Charged before it is made, and
- * exactly: what does not fit is never counted, so that nobody is refused for
- * what another was refused. Any context.
+ * exactly: what does not fit is never counted. What fits is counted until it is made,
+ * or has failed for another reason. Any context.
  */
 #ifndef VQP_LIMIT_H
 #define VQP_LIMIT_H

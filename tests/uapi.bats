@@ -267,10 +267,11 @@ limited() {
 		done'
 }
 @test "limits: processes that fill a namespace at once get exactly the limit together" {
-	limited '--max-vqps 100' 'for i in {1..4}; do (serve uapi-q hold vqps --count=1000; echo "$pid" >"/run/hold-$i") & done
+	limited '--max-vqps 3000' 'for i in {1..4}; do (serve uapi-q hold vqps --count=1000; echo "$pid" >"/run/hold-$i") & done
 		wait
-		vqpctl ns list --json | jq -e ".[] | select(.name == \"uapi-q\") | .vqps == 100"
-		kill $(cat /run/hold-[1-4])'
+		vqpctl ns list --json | jq -e ".[] | select(.name == \"uapi-q\") | .vqps == 3000"
+		kill $(cat /run/hold-[1-4])
+		eventually eval "! in_use uapi-q"'
 }
 @test "limits: one that is lowered below what is used takes nothing away" {
 	limited '' 'serve uapi-q hold vqps --count=5; holder=$pid

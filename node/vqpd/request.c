@@ -65,8 +65,10 @@ static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vq
 		vqp_watch_look(d);	/* the same again, unless it has gone since the last look */
 	attrs = json_pack("{s:i, s:I, s:s, s:s}", "netns_fd", fd, "tenant", (json_int_t)request->tenant,
 			  "gid", vqp_address_format(request->gid, gid), "name", request->name);
-	if (request->limits)
-		json_object_update(attrs, (json_t *)request->limits);
+	if (request->limits && json_object_update(attrs, (json_t *)request->limits)) {
+		vqp_server_answer(client, NULL);
+		return;
+	}
 	ret = vqp_netlink_do(&d->netlink, VQP_CMD_NS_ADD, attrs, NULL);
 	if (ret == -EEXIST || ret == -EADDRINUSE) {
 		/* What is in the way may have come, or gone with its netns, since the last look. */
