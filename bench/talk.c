@@ -32,6 +32,12 @@ static int talk_socket(const char *address, struct sockaddr_in *at)
 	return fd;
 }
 
+/* 0: for ever. A connection begins with what its listener has. */
+static void talk_wait_at_most(int fd, int seconds)
+{
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ .tv_sec = seconds }, sizeof(struct timeval));
+}
+
 int talk_accept(void)
 {
 	struct sockaddr_in at;
@@ -39,12 +45,13 @@ int talk_accept(void)
 
 	if (listener < 0)
 		return -1;
-	setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ .tv_sec = TALK_ACCEPT_S },
-		   sizeof(struct timeval));
+	talk_wait_at_most(listener, TALK_ACCEPT_S);
 	if (!bind(listener, (struct sockaddr *)&at, sizeof(at)) && !listen(listener, 1))
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	if (fd < 0)
 		link_fail("accept");
+	else
+		talk_wait_at_most(fd, 0);
 	close(listener);
 	return fd;
 }
