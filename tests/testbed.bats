@@ -268,8 +268,28 @@ bundle()
 		done'
 }
 
+@test "an emulator that fails is started anew" {
+	local fake=$BATS_TEST_TMPDIR/bin
+	mkdir "$fake"
+	cat >"$fake/qemu-system-x86_64" <<-END
+		#!/bin/sh
+		case "\$*" in
+		*vqp-node-1*)
+			[ -e $fake/failed ] || {
+				: >$fake/failed
+				echo "qemu-system-x86_64: file.c:1: function: Assertion 'x' failed." >&2
+				exit 134
+			}
+		esac
+		exec $(command -v qemu-system-x86_64) "\$@"
+	END
+	chmod +x "$fake/qemu-system-x86_64"
+	PATH=$fake:$PATH "$testbed" --name "$second" up --nodes 1 >"$BATS_TEST_TMPDIR/out" 2>&1
+	cat "$BATS_TEST_TMPDIR/out"
+	grep -q 'once more' "$BATS_TEST_TMPDIR/out"
+}
+
 @test "a second testbed runs beside this one" {
-	"$testbed" --name "$second" up --nodes 1
 	"$testbed" --name "$second" status
 	[ "$("$testbed" --name "$second" exec 1 hostname)" = node1 ]
 	"$testbed" status
