@@ -136,6 +136,7 @@ node_boot()
 		node_wait "$node" && break
 		((tries < 3)) && grep -q '^qemu.*Assertion .* failed' "$state/node-$node.qemu" || return
 		say "node $node: that was QEMU, not the node: once more"
+		rm -f "$state/node-$node.reported"
 	done
 	node_connect "$node"
 }
