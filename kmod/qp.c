@@ -270,7 +270,10 @@ static int vqp_check_create(const struct vqp_create_qp *arg)
 	return 0;
 }
 
-/* Into the context's list and the namespace's table. Consumes charge and reference on failure. */
+/*
+ * Into the namespace's table and the context's list, which takes a reference: once it is there, another
+ * thread may destroy it. Consumes the charge on failure.
+ */
 static int vqp_add(struct vqp_context *ctx, struct vqp *vqp)
 {
 	int ret;
@@ -278,13 +281,13 @@ static int vqp_add(struct vqp_context *ctx, struct vqp *vqp)
 	vqp->ctx = ctx;
 	mutex_lock(&ctx->lock);
 	ret = ctx->dead ? -ESHUTDOWN : vqp_publish(vqp);
-	if (!ret)
+	if (!ret) {
+		kref_get(&vqp->ref);
 		list_add(&vqp->ctx_link, &ctx->vqps);
-	mutex_unlock(&ctx->lock);
-	if (ret) {
-		vqp_uncharge(vqp);
-		vqp_put(vqp);
 	}
+	mutex_unlock(&ctx->lock);
+	if (ret)
+		vqp_uncharge(vqp);
 	return ret;
 }
 
@@ -317,8 +320,6 @@ int vqp_create(struct vqp_context *ctx, struct vqp_create_qp *arg)
 	vqp->max_send_sge = arg->max_send_sge;
 	vqp->max_recv_sge = arg->max_recv_sge;
 	vqp->flags = arg->flags;
-	/* Once it is found, another thread may destroy it. */
-	kref_get(&vqp->ref);
 	ret = vqp_add(ctx, vqp);
 	if (!ret)
 		arg->qp_num = vqp->qp_num;
@@ -524,7 +525,6 @@ int vqp_accept(struct vqp *vqp, struct vqp_accept *arg)
 	reply->max_send_wr = vqp->max_send_wr;
 	reply->max_send_sge = vqp->max_send_sge;
 	reply->flags = vqp->flags;
-	kref_get(&reply->ref);
 	ret = vqp_add(vqp->ctx, reply);
 	if (ret)
 		goto put;
