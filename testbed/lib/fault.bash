@@ -78,7 +78,6 @@ fault_crash()
 	local node=$1 options tries
 	if [[ $2 == off ]]; then
 		node_alive "$node" && return
-		rm -f "$state/node-$node.reported"
 		[[ -e $state/node-$node.console ]] &&
 			mv "$state/node-$node.console" "$state/node-$node.console.before"
 		step "node $node: booted again" node_boot "$node" || die "node $node does not come up"

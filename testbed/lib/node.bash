@@ -103,6 +103,7 @@ node_start()
 		args+=(-accel tcg,thread=multi -cpu max)
 	fi
 	echo "$port" >"$state/node-$node.port"
+	rm -f "$state/node-$node.reported"
 	(
 		cd "$state" || exit
 		for fd in /proc/self/fd/*; do
@@ -136,7 +137,6 @@ node_boot()
 		node_wait "$node" && break
 		((tries < 3)) && grep -q '^qemu.*Assertion .* failed' "$state/node-$node.qemu" || return
 		say "node $node: that was QEMU, not the node: once more"
-		rm -f "$state/node-$node.reported"
 	done
 	node_connect "$node"
 }
