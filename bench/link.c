@@ -50,10 +50,21 @@ void link_close(struct link *link)
 	memset(link, 0, sizeof(*link));
 }
 
-/* Where the request of a list has its bytes, at both ends. */
-static uint32_t link_offset(uint32_t bytes, uint32_t index)
+/* Of one size on both sides. */
+struct ibv_qp_init_attr link_qp_init_attr(const struct link *link, enum ibv_qp_type type)
 {
-	return bytes * index;
+	return (struct ibv_qp_init_attr){
+		.qp_type = type,
+		.send_cq = link->cq,
+		.recv_cq = link->cq,
+		.cap = {
+			.max_send_wr = LINK_DEPTH,
+			.max_recv_wr = 2 * LINK_DEPTH,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+			.max_inline_data = LINK_INLINE_BYTES,
+		},
+	};
 }
 
 void link_prepare(struct link *link, enum ibv_wr_opcode opcode, uint32_t bytes, uint32_t count)
@@ -63,7 +74,7 @@ void link_prepare(struct link *link, enum ibv_wr_opcode opcode, uint32_t bytes, 
 	link->count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		link->sges[i] = (struct ibv_sge){
-			.addr = (uintptr_t)link->memory + link_offset(bytes, i),
+			.addr = (uintptr_t)link->memory + bytes * i,
 			.length = bytes,
 			.lkey = link->mr->lkey,
 		};
@@ -74,7 +85,7 @@ void link_prepare(struct link *link, enum ibv_wr_opcode opcode, uint32_t bytes, 
 			.opcode = opcode,
 			.send_flags = IBV_SEND_SIGNALED | (is_inline ? IBV_SEND_INLINE : 0),
 			.wr.rdma = {
-				.remote_addr = link->peer.memory + link_offset(bytes, i),
+				.remote_addr = link->peer.memory + bytes * i,
 				.rkey = link->peer.rkey,
 			},
 		};
@@ -96,7 +107,7 @@ int link_post_receives(struct link *link, uint32_t bytes, uint32_t count)
 
 	for (uint32_t i = 0; i < count; i++) {
 		sges[i] = (struct ibv_sge){
-			.addr = (uintptr_t)link->memory + link_offset(bytes, i),
+			.addr = (uintptr_t)link->memory + bytes * i,
 			.length = bytes,
 			.lkey = link->mr->lkey,
 		};

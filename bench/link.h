@@ -65,6 +65,9 @@ void link_close(struct link *link);
 /* A list of `count` requests of `bytes` bytes each, one behind the other in both memories. */
 void link_prepare(struct link *link, enum ibv_wr_opcode opcode, uint32_t bytes, uint32_t count);
 
+/* For a kind's open(): how its queue pair is made, once there is a CQ. */
+struct ibv_qp_init_attr link_qp_init_attr(const struct link *link, enum ibv_qp_type type);
+
 /* Post the prepared list, and poll until all of it is done. */
 int link_transfer(struct link *link);
 

@@ -40,18 +40,7 @@ static int link_verbs_open_device(struct link *link)
 
 static int link_verbs_create_qp(struct link *link)
 {
-	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_RC,
-		.send_cq = link->cq,
-		.recv_cq = link->cq,
-		.cap = {
-			.max_send_wr = LINK_DEPTH,
-			.max_recv_wr = 2 * LINK_DEPTH,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-			.max_inline_data = LINK_INLINE_BYTES,
-		},
-	};
+	struct ibv_qp_init_attr init = link_qp_init_attr(link, IBV_QPT_RC);
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
 		.port_num = 1,

@@ -6,16 +6,7 @@
 
 static int link_vqp_open(struct link *link, struct link_address *own)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = VQP_QPT_VQP,
-		.cap = {
-			.max_send_wr = LINK_DEPTH,
-			.max_recv_wr = 2 * LINK_DEPTH,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-			.max_inline_data = LINK_INLINE_BYTES,
-		},
-	};
+	struct ibv_qp_init_attr attr;
 	int port = 0;
 
 	link->context = vqp_open();
@@ -29,8 +20,7 @@ static int link_vqp_open(struct link *link, struct link_address *own)
 			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 	if (!link->mr)
 		return link_fail("vqp_reg_mr");
-	attr.send_cq = link->cq;
-	attr.recv_cq = link->cq;
+	attr = link_qp_init_attr(link, VQP_QPT_VQP);
 	link->qp = vqp_create_qp(link->pd, &attr);
 	if (!link->qp)
 		return link_fail("vqp_create_qp");

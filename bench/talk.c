@@ -5,14 +5,14 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "link.h"
 
 #define TALK_PORT	7100
-#define TALK_ACCEPT_S	60		/* by then the other end has come, or failed */
+#define TALK_ACCEPT_MS	60000	/* by then the other end has come, or failed */
 
 /* A socket, and where it is to be. */
 static int talk_socket(const char *address, struct sockaddr_in *at)
@@ -32,12 +32,6 @@ static int talk_socket(const char *address, struct sockaddr_in *at)
 	return fd;
 }
 
-/* 0: for ever. A connection begins with what its listener has. */
-static void talk_wait_at_most(int fd, int seconds)
-{
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ .tv_sec = seconds }, sizeof(struct timeval));
-}
-
 int talk_accept(void)
 {
 	struct sockaddr_in at;
@@ -45,13 +39,13 @@ int talk_accept(void)
 
 	if (listener < 0)
 		return -1;
-	talk_wait_at_most(listener, TALK_ACCEPT_S);
-	if (!bind(listener, (struct sockaddr *)&at, sizeof(at)) && !listen(listener, 1))
-		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	if (!bind(listener, (struct sockaddr *)&at, sizeof(at)) && !listen(listener, 1)) {
+		errno = ETIMEDOUT;
+		if (poll(&(struct pollfd){ .fd = listener, .events = POLLIN }, 1, TALK_ACCEPT_MS) == 1)
+			fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	}
 	if (fd < 0)
 		link_fail("accept");
-	else
-		talk_wait_at_most(fd, 0);
 	close(listener);
 	return fd;
 }
