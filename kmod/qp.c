@@ -271,8 +271,8 @@ static int vqp_check_create(const struct vqp_create_qp *arg)
 }
 
 /*
- * Into the namespace's table and the context's list, which takes a reference: once it is there, another
- * thread may destroy it. Consumes the charge on failure.
+ * Into the namespace's table and the context's list, which takes a reference: once it is there,
+ * another thread may destroy it. Consumes the charge on failure.
  */
 static int vqp_add(struct vqp_context *ctx, struct vqp *vqp)
 {
