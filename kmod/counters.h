@@ -32,6 +32,7 @@ enum vqp_event {
 	VQP_EV_RX_FOREIGN,	/* for no flow of ours, or from the wrong node */
 	VQP_EV_RX_DROPPED,	/* no memory, or too many packets of unknown nodes */
 	VQP_EV_TIMEOUTS,	/* that made a flow send again */
+	VQP_EV_RESENT,		/* packets that were sent again, told with the flow's next one */
 	VQP_EV_LOOKUPS,		/* connects that missed the cache */
 	VQP_EV_LOOKUP_READS,	/* one-sided READs they took */
 	VQP_EV_STALE,		/* cached metadata refused by its target */
@@ -63,6 +64,11 @@ static inline void vqp_count_freed(enum vqp_object obj)
 static inline void vqp_count_event(enum vqp_event ev)
 {
 	this_cpu_inc(vqp_counters.events[ev]);
+}
+
+static inline void vqp_count_events(enum vqp_event ev, u32 n)
+{
+	this_cpu_add(vqp_counters.events[ev], n);
 }
 
 void vqp_counters_sum(struct vqp_counters *sum);

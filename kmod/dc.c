@@ -42,6 +42,14 @@ static void dc_fill_open(const struct vqp *vqp, const struct vqp_parent *parent,
 	memcpy(pkt->src_qpn, parent->dct.qpn, sizeof(pkt->src_qpn));
 }
 
+static void dc_tell_resent(struct vqp *vqp)
+{
+	const u32 resent = vqp->tx.packets_resent;
+
+	vqp_count_events(VQP_EV_RESENT, resent - vqp->resent_told);
+	vqp->resent_told = resent;
+}
+
 static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		   u32 offset, u32 bytes)
 {
@@ -72,6 +80,7 @@ static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 			dc_fill_open(vqp, parent, pkt);
 		dest.ah = vqp->peer->ah;
 		vqp->peer->tx_packets++;
+		dc_tell_resent(vqp);
 		ret = vqp_lane_send(parent->lanes[vqp->flow % parent->nlanes], &dest,
 				    pkt, &c, bytes, pkt->op == VQP_OP_CLOSE ? NULL : vqp);
 	}
@@ -193,6 +202,7 @@ static void dc_start(struct vqp *vqp, const struct vqp_parent *parent)
 	lockdep_assert_held(&vqp->lock);
 	list_splice_init(&vqp->tx.msgs, &queued);
 	vqp_tx_init(&vqp->tx, &dc_tx_ops, &parent->cfg, vqp->flow, get_random_u32());
+	vqp->resent_told = 0;
 	list_for_each_entry_safe(msg, next, &queued, link) {
 		list_del(&msg->link);
 		vqp_tx_queue(&vqp->tx, msg);

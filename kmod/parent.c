@@ -22,12 +22,16 @@ module_param(giveup_ms, uint, 0444);
 MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4000, at most 25000)");
 
 #define PARENT_WINDOW_PACKETS	64
-#define PARENT_RTO_MIN_US	(20U * 1000)
+/* Two ticks at 250 Hz: a shorter one would often find that the answer was but on its way. */
+#define PARENT_RTO_MIN_US	(8U * 1000)
 #define PARENT_RTO_MAX_US	(500U * 1000)
 #define PARENT_CLOSE_US		(200U * 1000)
 /* A little less: what was sent before is still under way. */
 #define PARENT_FORGET_US	(VQP_RESPONDER_IDLE_US - 5U * 1000 * 1000)
 #define PARENT_GIVEUP_MAX_MS	(PARENT_FORGET_US / 1000)
+
+/* Sixteen senders to one lane lose nothing there. */
+static_assert(16 * PARENT_WINDOW_PACKETS <= VQP_LANE_RX_SLOTS);
 
 /* One per RDMA device: its events, and the attempt to use it. */
 struct parent_client {

@@ -61,6 +61,7 @@ struct vqp {
 	u8 remote_gid[VQP_GID_BYTES];	/* constant once connected */
 	u32 sends;			/* posted, not completed */
 	struct vqp_tx tx;		/* its list also feeds the loop carrier */
+	u32 resent_told;		/* dc: packets that VQP_EV_RESENT knows of */
 	u64 tx_msgs;
 	struct vqp_peer *peer;		/* dc: referenced */
 	struct vqp_dct dct;		/* dc: where the target is */

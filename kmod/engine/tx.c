@@ -212,6 +212,50 @@ static void vqp_tx_sample_rtt(struct vqp_tx *tx, const struct vqp_pkt *answer, u
 	vqp_tx_set_rto(tx);
 }
 
+/* ---- The window ------------------------------------------------------- */
+
+static void vqp_tx_open_window(struct vqp_tx *tx, u32 acked)
+{
+	u32 grown;
+
+	if (tx->window < tx->window_slow) {
+		tx->window = min_t(u32, tx->window + acked, tx->window_slow);
+		return;
+	}
+	tx->window_growth += acked * VQP_TX_GROWTH;
+	grown = tx->window_growth / tx->window;
+	tx->window_growth -= grown * tx->window;
+	tx->window = min_t(u32, tx->window + grown, tx->cfg->window_packets);
+}
+
+/* The cut that follows is for what may yet arrive. What is sent from now on is of a new turn. */
+static void vqp_tx_note_window(struct vqp_tx *tx)
+{
+	if (tx->window_before)
+		return;
+	tx->window_before = tx->window;
+	tx->undo_turn = tx->turn + 1;
+}
+
+static void vqp_tx_cut_window(struct vqp_tx *tx, const struct vqp_pkt *pkt, u32 lost)
+{
+	/* what was sent before the first cut shows is of one round trip */
+	if ((s16)(pkt->turn - tx->cut_turn) >= 0) {
+		tx->cut_turn = tx->turn + 1;
+		tx->window_least = max_t(u32, tx->window / 2, 1);
+	}
+	tx->window -= min_t(u32, lost, tx->window - min_t(u32, tx->window, tx->window_least));
+	tx->window_slow = tx->window;
+}
+
+/* A packet that was taken for lost arrived late, and so may the others. */
+static void vqp_tx_undo_cuts(struct vqp_tx *tx)
+{
+	memset(&tx->lost, 0, sizeof(tx->lost));
+	tx->window = max_t(u32, tx->window, tx->window_before);
+	tx->window_slow = max_t(u32, tx->window_slow, tx->window);
+}
+
 /* ---- Sending ---------------------------------------------------------- */
 
 /* Set `next` to the message of psn_send. */
@@ -422,6 +466,8 @@ static int vqp_tx_send_packet(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, b
 	}
 	if (psn == tx->psn_acked)
 		tx->wait_us = now_us;
+	if (ask)
+		tx->psn_asked = psn + 1;
 	if ((ask || vqp_op_fetches(msg->op)) && !tx->rtt_sent_us) {
 		tx->rtt_sent_us = now_us;
 		tx->rtt_psn = psn;
@@ -437,7 +483,19 @@ static void vqp_tx_note_resent(struct vqp_tx *tx, u32 psn)
 		tx->psn_resent = psn + 1;
 }
 
-/* The packet psn_send. An acknowledgement is asked for with the last of a burst. */
+/*
+ * With the last of a burst. The target acknowledges from time to time by itself, so a window
+ * that is not small opens again without.
+ */
+static bool vqp_tx_asks(struct vqp_tx *tx, u32 psn)
+{
+	if (vqp_tx_sendable(tx))
+		return false;
+	return !tx->next || tx->window < 2 * VQP_TX_ASK_EVERY ||
+	       psn - tx->psn_asked >= VQP_TX_ASK_EVERY - 1;
+}
+
+/* The packet psn_send. */
 static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
 {
 	struct vqp_msg *msg = tx->next;
@@ -455,7 +513,7 @@ static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
 		tx->psn_next++;
 	if (!vqp_tx_has(msg, tx->psn_send))
 		tx->next = list_is_last(&msg->link, &tx->msgs) ? NULL : list_next_entry(msg, link);
-	err = vqp_tx_send_packet(tx, msg, psn, !vqp_tx_sendable(tx), idle, now_us);
+	err = vqp_tx_send_packet(tx, msg, psn, vqp_tx_asks(tx, psn), idle, now_us);
 	if (err) {
 		tx->psn_send = psn;
 		if (fresh)
@@ -545,6 +603,7 @@ static void vqp_tx_restart(struct vqp_tx *tx)
 	u32 i;
 
 	tx->opened = false;
+	tx->window_before = 0;
 	tx->psn_send = tx->psn_acked;
 	memset(&tx->lost, 0, sizeof(tx->lost));
 	vqp_tx_begin_anew(tx);
@@ -626,14 +685,17 @@ void vqp_tx_run(struct vqp_tx *tx, u64 now_us)
 
 /* ---- Answers ---------------------------------------------------------- */
 
-/* The target has carried out all before `psn`, which is after psn_acked. */
-static void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u64 now_us)
+/* The target has carried out all before `psn`, which is after psn_acked; it says so to `turn`. */
+static void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u16 turn, u64 now_us)
 {
 	const u32 acked = psn - tx->psn_acked;
-	/* What was held has made room before; what was given up says nothing of the network. */
-	const u32 news = min_t(u32, acked - min_t(u32, acked, tx->held), vqp_tx_in_flight(tx));
 
-	tx->window = min_t(u32, tx->window + news, tx->cfg->window_packets);
+	if (tx->window_before && (s16)(turn - tx->undo_turn) < 0)
+		vqp_tx_undo_cuts(tx);
+	tx->window_before = 0;
+	/* What was held has made room before; what was given up says nothing of the network. */
+	vqp_tx_open_window(tx, min_t(u32, acked - min_t(u32, acked, tx->held),
+				     vqp_tx_in_flight(tx)));
 	tx->held = 0;
 	vqp_mask_advance(&tx->lost, acked);
 	tx->psn_acked = psn;
@@ -651,14 +713,14 @@ static void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u64 now_us)
 	}
 }
 
-static void vqp_tx_take_ack(struct vqp_tx *tx, u32 psn, u64 now_us)
+static void vqp_tx_take_ack(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
-	const u32 acked = psn - tx->psn_acked;
+	const u32 acked = pkt->ack_psn - tx->psn_acked;
 
 	if (!acked || acked > tx->psn_next - tx->psn_acked)
 		return;
 	tx->opened = true;
-	vqp_tx_advance(tx, psn, now_us);
+	vqp_tx_advance(tx, pkt->ack_psn, pkt->turn, now_us);
 }
 
 /* The last packet of a response came: what is missing of it and of earlier responses is lost. */
@@ -704,7 +766,7 @@ static void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 n
 		return;
 	tx->opened = true;
 	if (vqp_psn_before(tx->psn_acked, pkt->psn + 1))
-		vqp_tx_advance(tx, pkt->psn + 1, now_us);
+		vqp_tx_advance(tx, pkt->psn + 1, pkt->turn, now_us);
 	if (read->missing & (1U << index)) {
 		if (bytes && vqp_tx_place(tx, read, pkt)) {
 			vqp_tx_fail(tx, pkt->psn, VQP_WC_LOC_PROT_ERR);
@@ -723,16 +785,16 @@ static void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 n
 /*
  * What was sent before a packet that came, and is not there, is lost. Since
  * back_turn packets were sent in order; before, that is known only of those
- * from psn_resent on. True: there is something new.
+ * from psn_resent on. Returns how many were not known.
  */
-static bool vqp_tx_note_lost(struct vqp_tx *tx, const struct vqp_pkt *pkt, bool late)
+static u32 vqp_tx_note_lost(struct vqp_tx *tx, const struct vqp_pkt *pkt, bool late)
 {
 	const u32 sent = min_t(u32, tx->psn_send - tx->psn_acked, VQP_MASK_BITS);
 	const u32 resent = min_t(u32, tx->psn_resent - tx->psn_acked, sent);
 	const struct vqp_mask again = vqp_mask_below(resent);
-	struct vqp_mask here = vqp_mask_below(sent), before, once;
+	struct vqp_mask here = vqp_mask_below(sent), before, once, news;
 	u32 end = 0, i;
-	u64 absent, news = 0;
+	u64 absent;
 
 	if (!late && !vqp_psn_before(pkt->psn, tx->psn_acked))
 		end = min_t(u32, pkt->psn + 1 - tx->psn_acked, sent);
@@ -742,38 +804,33 @@ static bool vqp_tx_note_lost(struct vqp_tx *tx, const struct vqp_pkt *pkt, bool 
 	once = vqp_mask_below(vqp_mask_end(&here));
 	for (i = 0; i < VQP_MASK_WORDS; i++) {
 		absent = (before.words[i] | (once.words[i] & ~again.words[i])) & ~here.words[i];
-		news |= absent & ~tx->lost.words[i];
+		news.words[i] = absent & ~tx->lost.words[i];
 		tx->lost.words[i] = (tx->lost.words[i] | absent) & ~here.words[i];
 	}
 	tx->held = vqp_mask_count(&here);
-	return news;
-}
-
-static void vqp_tx_cut_window(struct vqp_tx *tx, const struct vqp_pkt *pkt)
-{
-	/* once for what was sent before it shows */
-	if ((s16)(pkt->turn - tx->cut_turn) < 0)
-		return;
-	tx->window = max_t(u32, tx->window / 2, 1);
-	tx->cut_turn = tx->turn + 1;
+	return vqp_mask_count(&news);
 }
 
 static void vqp_tx_take_gap(struct vqp_tx *tx, const struct vqp_pkt *pkt)
 {
 	const bool late = (s16)(pkt->turn - tx->back_turn) < 0;
+	u32 lost;
 
 	if (tx->pause_us || (s16)(tx->turn - pkt->turn) < 0)
 		return;
 	if (!vqp_mask_any(&pkt->held)) {
 		if (!late) {
-			vqp_tx_cut_window(tx, pkt);
+			tx->window_before = 0;
+			vqp_tx_cut_window(tx, pkt, vqp_tx_in_flight(tx));
 			vqp_tx_go_back(tx);
 		}
 		return;
 	}
-	if (!vqp_tx_note_lost(tx, pkt, late))
+	lost = vqp_tx_note_lost(tx, pkt, late);
+	if (!lost)
 		return;
-	vqp_tx_cut_window(tx, pkt);
+	vqp_tx_note_window(tx);
+	vqp_tx_cut_window(tx, pkt, lost);
 	tx->back_turn = ++tx->turn;
 }
 
@@ -789,6 +846,7 @@ static void vqp_tx_take_pause(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 
 	if (tx->pauses < VQP_TX_PAUSE_DOUBLINGS)
 		tx->pauses++;
 	tx->progress_us = now_us;
+	tx->window_before = 0;
 	tx->window = 1;
 	vqp_tx_go_back(tx);
 }
@@ -802,7 +860,7 @@ static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u6
 	if (current) {
 		tx->opened = true;
 		if (acked)
-			vqp_tx_advance(tx, pkt->ack_psn, now_us);
+			vqp_tx_advance(tx, pkt->ack_psn, pkt->turn, now_us);
 	}
 	switch (pkt->nak) {
 	case VQP_NAK_SEQ:
@@ -856,7 +914,7 @@ static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 	case VQP_NAK_CLOSED:
 		if (!tx->opened || late)
 			break;
-		vqp_tx_take_ack(tx, pkt->ack_psn, now_us);
+		vqp_tx_take_ack(tx, pkt, now_us);
 		if (pkt->ack_psn == tx->psn_acked)
 			vqp_tx_restart(tx);
 		break;
@@ -880,7 +938,7 @@ void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 	vqp_tx_sample_rtt(tx, pkt, now_us);
 	switch (pkt->op) {
 	case VQP_OP_ACK:
-		vqp_tx_take_ack(tx, pkt->ack_psn, now_us);
+		vqp_tx_take_ack(tx, pkt, now_us);
 		break;
 	case VQP_OP_READ_RESP:
 		vqp_tx_take_resp(tx, pkt, now_us);
@@ -909,7 +967,10 @@ void vqp_tx_init(struct vqp_tx *tx, const struct vqp_tx_ops *ops,
 	tx->psn_send = first_psn;
 	tx->psn_acked = first_psn;
 	tx->psn_resent = first_psn;
+	tx->psn_asked = first_psn;
 	tx->window = cfg->window_packets;
+	tx->window_slow = cfg->window_packets;
+	tx->window_least = 1;
 	vqp_tx_set_rto(tx);
 }
 
@@ -974,6 +1035,9 @@ void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 		}
 		if (vqp_tx_waiting(tx) && now_us - tx->wait_us >= tx->rto_us) {
 			tx->wait_us = now_us;
+			if (!tx->window_before)
+				tx->window_slow = max_t(u32, tx->window / 2, 1);
+			vqp_tx_note_window(tx);
 			tx->window = 1;
 			vqp_tx_go_back(tx);
 			due = true;
@@ -996,6 +1060,7 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
 	tx->blocked = false;
 	tx->pause_us = 0;
 	tx->window = tx->cfg->window_packets;
+	tx->window_slow = tx->window;
 	tx->srtt_us = 0;
 	tx->rttvar_us = 0;
 	tx->rtt_sent_us = 0;

@@ -20,8 +20,10 @@
  * Each time the flow goes back, and each READ request, is a new turn; answers
  * repeat the turn, so that an answer to an earlier one is never taken for news,
  * and round trips are measured however often a packet is sent.
- * The window halves with a gap, is one packet after a timeout, RNR or BUSY, and
- * grows by what is acknowledged.
+ * The window is cut by what is lost, but to no less than half in a round trip, and is one
+ * packet after a timeout, RNR or BUSY. It grows by what is acknowledged, and
+ * by VQP_TX_GROWTH packets in a round trip from where it was when packets were lost.
+ * Turns also tell what came late and was not lost: then the cut is undone.
  * After giveup_us without progress every message fails with RETRY_EXC_ERR;
  * RNR and BUSY count as progress, waiting for room at the carrier does not.
  * What the target refuses fails once all messages before it are finished.
@@ -38,6 +40,8 @@
 #include "wire.h"
 
 #define VQP_TX_PAUSE_DOUBLINGS	6	/* of the pause that a target asks for */
+#define VQP_TX_GROWTH		4
+#define VQP_TX_ASK_EVERY	16	/* packets, of a flow that goes on */
 
 /* One work request of the initiator. The caller's before vqp_tx_post() and after complete(). */
 struct vqp_msg {
@@ -131,8 +135,14 @@ struct vqp_tx {
 	struct vqp_tx_read reads[VQP_READ_CHUNKS];
 	u32 atomics;			/* sent */
 	u32 window;			/* packets in flight, at present */
+	u32 window_slow;		/* from here on it grows slowly: */
+	u32 window_growth;		/* so many parts of the window of a packet */
+	u32 window_least;		/* to which it is cut before cut_turn */
+	u32 window_before;		/* the cuts, which may be undone; or 0 */
+	u32 psn_asked;			/* after the latest that asked for an answer */
 	u16 turn;
 	u16 cut_turn;			/* the first since the window was cut */
+	u16 undo_turn;			/* answers to earlier ones undo it */
 	u16 back_turn;			/* the first since what was lost was sent again */
 	u64 progress_us;		/* last time anything advanced, or became outstanding */
 	u64 heard_us;			/* last answer, or since something is outstanding */

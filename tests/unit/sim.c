@@ -6,7 +6,7 @@
 #include "tx.h"
 
 #define REGION_BYTES	(256 * 1024)	/* what WRITEs change and READs see */
-#define NODES_MAX	4
+#define NODES_MAX	17
 #define CONTEXTS_MAX	64
 #define BUCKETS		16
 #define END_US		3600000000ULL	/* nothing takes so long */
@@ -52,9 +52,10 @@ struct sim_node {
 	struct vqp_rx slots[CONTEXTS_MAX];
 	struct list_head buckets[BUCKETS];
 	u64 link_free_us;
+	u64 free_us;			/* it has dealt with all that waits */
 };
 
-enum sim_what { SIM_PACKET, SIM_TIMER, SIM_RUN, SIM_POST };
+enum sim_what { SIM_PACKET, SIM_SERVED, SIM_TIMER, SIM_RUN, SIM_POST };
 
 struct sim_event {
 	u64 at_us;
@@ -155,6 +156,14 @@ static struct sim_event sim_pop(struct sim *sim)
 
 /* ---- The network ---- */
 
+/* When what happens at `at_us` is noticed. */
+static u64 sim_awake(const struct sim *sim, u64 at_us)
+{
+	const u64 into = sim->cfg->stall_every_us ? at_us % sim->cfg->stall_every_us : sim->cfg->stall_us;
+
+	return at_us + (into < sim->cfg->stall_us ? sim->cfg->stall_us - into : 0);
+}
+
 static void sim_deliver_later(struct sim *sim, u32 from, u32 to, const u8 *buf, u32 bytes, u64 at_us)
 {
 	u8 *copy;
@@ -166,7 +175,7 @@ static void sim_deliver_later(struct sim *sim, u32 from, u32 to, const u8 *buf, 
 	copy = malloc(bytes);
 	assert_non_null(copy);
 	memcpy(copy, buf, bytes);
-	at_us += sim->cfg->delay_us + sim_random(sim, sim->cfg->jitter_us + 1);
+	at_us = sim_awake(sim, at_us + sim->cfg->delay_us + sim_random(sim, sim->cfg->jitter_us + 1));
 	sim_push(sim, (struct sim_event) {
 		.at_us = at_us, .what = SIM_PACKET, .from = from, .node = to, .buf = copy, .bytes = bytes,
 	});
@@ -566,6 +575,25 @@ static const struct vqp_rx_ops sim_rx_ops = {
 
 /* ---- The run ---- */
 
+/* It waits until the node has dealt with those before it, if there is room. */
+static void sim_arrive(struct sim *sim, struct sim_event *event)
+{
+	struct sim_node *node = &sim->nodes[event->node];
+	const struct sim_cfg *cfg = sim->cfg;
+
+	if (node->free_us < sim->now_us)
+		node->free_us = sim->now_us;
+	if (cfg->queue_packets && node->free_us - sim->now_us >= (u64)cfg->queue_packets * cfg->service_us) {
+		sim->stats->overrun++;
+		free(event->buf);
+		return;
+	}
+	node->free_us += cfg->service_us;
+	event->what = SIM_SERVED;
+	event->at_us = node->free_us;
+	sim_push(sim, *event);
+}
+
 static void sim_receive(struct sim *sim, const struct sim_event *event)
 {
 	struct sim_node *node = &sim->nodes[event->node];
@@ -585,24 +613,34 @@ static void sim_receive(struct sim *sim, const struct sim_event *event)
 	vqp_rxtab_input(&node->tab, sim->nodes[event->from].gid, &sim_route, &pkt, sim->now_us);
 }
 
+static void sim_timeout(struct sim *sim, struct sim_flow *flow)
+{
+	const u64 resent = flow->tx.packets_resent;
+
+	flow->armed = 0;
+	vqp_tx_timeout(&flow->tx, sim->now_us);
+	sim->stats->timeouts += flow->tx.packets_resent != resent;
+}
+
 static void sim_step(struct sim *sim)
 {
-	const struct sim_event event = sim_pop(sim);
+	struct sim_event event = sim_pop(sim);
 	struct sim_flow *flow = &sim->flows[event.flow];
 
 	sim->now_us = event.at_us;
 	sim_check(sim, sim->now_us < END_US);
 	switch (event.what) {
 	case SIM_PACKET:
+		sim_arrive(sim, &event);
+		break;
+	case SIM_SERVED:
 		sim_receive(sim, &event);
 		free(event.buf);
 		break;
 	case SIM_TIMER:
 		/* The newest deadline holds. */
-		if (flow->armed == event.at_us) {
-			flow->armed = 0;
-			vqp_tx_timeout(&flow->tx, sim->now_us);
-		}
+		if (flow->armed == event.at_us)
+			sim_timeout(sim, flow);
 		break;
 	case SIM_RUN:
 		flow->run_due = false;
@@ -658,11 +696,12 @@ static void sim_flow_init(struct sim *sim, struct sim_flow *flow, u32 index)
 
 	flow->sim = sim;
 	flow->index = index;
-	flow->source = sim_random(sim, cfg->nodes);
-	flow->target = (flow->source + 1 + sim_random(sim, cfg->nodes - 1)) % cfg->nodes;
+	flow->source = cfg->to_one ? 1 + index % (cfg->nodes - 1) : sim_random(sim, cfg->nodes);
+	flow->target = cfg->to_one ? 0 : (flow->source + 1 + sim_random(sim, cfg->nodes - 1)) % cfg->nodes;
 	flow->tx_cfg = (struct vqp_tx_cfg) {
 		.payload_bytes = cfg->payload_bytes, .window_packets = cfg->window_packets,
-		.rto_min_us = 2 * cfg->delay_us + 200, .rto_max_us = 50000, .giveup_us = 3000000,
+		.rto_min_us = cfg->rto_min_us ? cfg->rto_min_us : 2 * cfg->delay_us + 200,
+		.rto_max_us = 50000, .giveup_us = 3000000,
 		.close_us = cfg->close_us,
 	};
 	vqp_tx_init(&flow->tx, &sim_tx_ops, &flow->tx_cfg, index, unit_random(&sim->rng));

@@ -15,16 +15,21 @@ struct sim_cfg {
 	u64 seed;
 	u32 nodes;
 	u32 flows;
+	bool to_one;			/* all to the first node, from the others in turn */
 	u32 msgs;			/* per flow */
 	u32 max_bytes;			/* of a message */
 	u32 ops;			/* bit per kind of enum sim_kind; 0: all */
 	u32 contexts;			/* per node */
 	u32 payload_bytes, window_packets;
+	u32 rto_min_us;			/* 0: what the delay needs */
 	/* per mille */
 	u32 loss, duplicates, rnr, no_room;
 	/* microseconds */
 	u32 delay_us, jitter_us;	/* of a packet: delay, and at most this on top */
 	u32 packet_us;			/* a packet occupies its sender's link for this long */
+	u32 service_us;			/* and its receiver, */
+	u32 queue_packets;		/* where no more than these wait; 0: any number */
+	u32 stall_every_us, stall_us;	/* nodes stand still: so often, for so long */
 	u32 pause_us;			/* at most this between bursts of posts */
 	u32 idle_us;
 	u32 close_us;			/* an idle flow closes; 0: never */
@@ -35,7 +40,7 @@ enum sim_kind {
 };
 
 struct sim_stats {
-	u64 packets, resent, lost, busy, reused, no_flow, rnr, gaps, bytes;
+	u64 packets, resent, lost, overrun, timeouts, busy, reused, no_flow, rnr, gaps, bytes;
 	u64 us;				/* virtual time until the last completion */
 };
 

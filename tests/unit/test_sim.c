@@ -176,6 +176,74 @@ static void many_to_one_node(void **state)
 	run(&cfg);
 }
 
+/* Many senders, each from a node of its own, to one that has room for so many packets. */
+static struct sim_stats run_many_to_one(u32 senders, u32 queue_packets)
+{
+	struct sim_cfg cfg = quiet;
+
+	cfg.nodes = 17;
+	cfg.flows = senders;
+	cfg.to_one = true;
+	cfg.ops = 1 << SIM_WRITE;
+	cfg.msgs = 1600 / senders;
+	cfg.contexts = senders;
+	cfg.window_packets = 64;
+	cfg.service_us = 10;
+	cfg.queue_packets = queue_packets;
+	cfg.rto_min_us = 8000;
+	cfg.pause_us = 10;
+	return run(&cfg);
+}
+
+static void sixteen_senders_have_room_at_one_receiver(void **state)
+{
+	const struct sim_stats stats = run_many_to_one(16, 1024);
+
+	(void)state;
+	assert_int_equal(stats.overrun, 0);
+	assert_int_equal(stats.resent, 0);
+}
+
+/* The receiver is as busy as with one sender, and not with what it has no room for. */
+static void check_overrun(u32 senders, u32 queue_packets)
+{
+	const struct sim_stats one = run_many_to_one(1, queue_packets);
+	const struct sim_stats many = run_many_to_one(senders, queue_packets);
+	const double ratio = (double)many.bytes / many.us * one.us / one.bytes;
+
+	print_message("%u senders, %u packets: %.2f of what one brings, %.1f %% overrun\n", senders,
+		      queue_packets, ratio, 100.0 * many.overrun / many.packets);
+	assert_true(ratio > 0.9);
+	assert_true(many.overrun * 10 < many.packets);
+}
+
+static void more_senders_than_there_is_room_for(void **state)
+{
+	(void)state;
+	check_overrun(64, 1024);
+	check_overrun(16, 128);
+}
+
+static void a_node_that_stands_still_is_sent_little_again(void **state)
+{
+	struct sim_cfg cfg = quiet;
+	struct sim_stats stats;
+
+	(void)state;
+	cfg.ops = 1 << SIM_WRITE;
+	cfg.msgs = 400;
+	cfg.window_packets = 64;
+	cfg.rto_min_us = 8000;
+	cfg.packet_us = 10;
+	cfg.stall_every_us = 100000;
+	cfg.stall_us = 30000;
+	stats = run(&cfg);
+	print_message("%llu timeouts, %llu of %llu packets sent again\n", (unsigned long long)stats.timeouts,
+		      (unsigned long long)stats.resent, (unsigned long long)stats.packets);
+	assert_true(stats.timeouts > 0);
+	assert_true(stats.resent <= 2 * stats.timeouts);
+}
+
 static void one_packet_windows(void **state)
 {
 	struct sim_cfg cfg = quiet;
@@ -187,8 +255,11 @@ static void one_packet_windows(void **state)
 	run(&cfg);
 }
 
-/* With 1% loss a transfer may take this many times as long as without: `percent` / 100. */
-static void check_goodput(u32 ops, u32 percent)
+/*
+ * With a loss of so many per mille a transfer may take this many times as long as without:
+ * `percent` / 100.
+ */
+static void check_goodput(u32 ops, u32 delay_us, u32 loss, u32 percent)
 {
 	struct sim_cfg cfg = quiet;
 	struct sim_stats clean, lossy;
@@ -196,14 +267,16 @@ static void check_goodput(u32 ops, u32 percent)
 	cfg.flows = 1;
 	cfg.ops = ops;
 	cfg.msgs = 400;
+	cfg.delay_us = delay_us;
+	cfg.rto_min_us = 8000;
 	cfg.packet_us = 10;
 	cfg.window_packets = 64;
 	cfg.pause_us = 10;
 	clean = run(&cfg);
-	cfg.loss = 10;
+	cfg.loss = loss;
 	lossy = run(&cfg);
-	print_message("%llu us without loss, %llu us with 1%% loss\n",
-		      (unsigned long long)clean.us, (unsigned long long)lossy.us);
+	print_message("%llu us without loss, %llu us with %u per mille\n",
+		      (unsigned long long)clean.us, (unsigned long long)lossy.us, loss);
 	assert_int_equal(clean.bytes, lossy.bytes);
 	assert_true(lossy.us * 100 <= clean.us * percent);
 }
@@ -212,14 +285,22 @@ static void goodput_of_writes_with_one_percent_loss(void **state)
 {
 	(void)state;
 	/* only what is lost is sent again, and the window goes on meanwhile */
-	check_goodput(1 << SIM_WRITE, 111);
+	check_goodput(1 << SIM_WRITE, 100, 10, 111);
+	/* also where the window is what limits them */
+	check_goodput(1 << SIM_WRITE, 400, 10, 111);
 }
 
 static void goodput_of_reads_with_one_percent_loss(void **state)
 {
 	(void)state;
 	/* only what is missing is asked for again */
-	check_goodput(1 << SIM_READ, 111);
+	check_goodput(1 << SIM_READ, 100, 10, 111);
+}
+
+static void goodput_of_writes_with_five_percent_loss(void **state)
+{
+	(void)state;
+	check_goodput(1 << SIM_WRITE, 100, 50, 167);
 }
 
 /* Everything at once, at random. */
@@ -251,6 +332,10 @@ static void random_networks(void **state)
 			.pause_us = 1 + unit_random(&rng) % 20000,
 			.idle_us = 10000000,
 			.close_us = unit_random(&rng) % 2 ? unit_random(&rng) % 10000 : 0,
+			.service_us = 1 + unit_random(&rng) % 9,
+			.queue_packets = unit_random(&rng) % 2 ? 8 + unit_random(&rng) % 100 : 0,
+			.stall_every_us = unit_random(&rng) % 2 ? 10000 + unit_random(&rng) % 50000 : 0,
+			.stall_us = unit_random(&rng) % 10000,
 		};
 		const struct sim_stats stats = run(&cfg);
 
@@ -278,8 +363,12 @@ int main(void)
 		cmocka_unit_test(contexts_taken_from_idle_flows),
 		cmocka_unit_test(contexts_taken_from_flows_whose_close_was_lost),
 		cmocka_unit_test(many_to_one_node),
+		cmocka_unit_test(sixteen_senders_have_room_at_one_receiver),
+		cmocka_unit_test(more_senders_than_there_is_room_for),
+		cmocka_unit_test(a_node_that_stands_still_is_sent_little_again),
 		cmocka_unit_test(one_packet_windows),
 		cmocka_unit_test(goodput_of_writes_with_one_percent_loss),
+		cmocka_unit_test(goodput_of_writes_with_five_percent_loss),
 		cmocka_unit_test(goodput_of_reads_with_one_percent_loss),
 		cmocka_unit_test(random_networks),
 	};

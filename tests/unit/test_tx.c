@@ -552,19 +552,66 @@ static void what_came_and_was_not_kept_is_sent_again(void **state)
 	expect_silence();
 }
 
-static void the_window_is_cut_once_for_losses_in_one_window(void **state)
+static void the_window_is_cut_by_what_is_lost_but_not_below_half(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
 
 	(void)state;
 	post(&msg);
 	gap_at(PSN(0), 1 << 1, PSN(1), 0);
-	assert_int_equal(env.tx.window, 16);
+	assert_int_equal(env.tx.window, 31);
 	gap_at(PSN(0), 1 << 1 | 1 << 5, PSN(5), 0);
-	gap_at(PSN(0), 1 << 1 | 1 << 5 | 1 << 9, PSN(9), 0);
+	assert_int_equal(env.tx.window, 28);
+	gap_at(PSN(0), 1 << 1 | 1 << 5 | 1U << 31, PSN(31), 0);
 	assert_int_equal(env.tx.window, 16);
-	gap_at(PSN(0), 1 << 1 | 1 << 5 | 1 << 9, PSN(9), env.tx.turn);
+	/* and once more in the next round trip */
+	gap_at(PSN(0), 1 << 1 | 1 << 5 | 1U << 31, PSN(31), env.tx.turn);
 	assert_int_equal(env.tx.window, 8);
+}
+
+static void a_window_that_was_cut_opens_by_four_packets_in_a_round_trip(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	gap_at(PSN(0), 1 << 20, PSN(20), 0);
+	assert_int_equal(env.tx.window, 16);
+	/* one of these was held already */
+	ack(PSN(9));
+	assert_int_equal(env.tx.window, 18);
+	ack(PSN(18));
+	assert_int_equal(env.tx.window, 20);
+	for (u32 acked = 38; acked < 138; acked += 20)
+		ack(PSN(acked));
+	assert_int_equal(env.tx.window, 32);
+}
+
+static void a_window_of_one_packet_is_not_cut(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	timeout();
+	/* of what was sent before */
+	gap_at(PSN(0), 1 << 8, PSN(8), 0);
+	assert_int_equal(env.tx.window, 1);
+}
+
+static void a_window_that_was_closed_opens_to_half_at_once(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	timeout();
+	assert_int_equal(env.tx.window, 1);
+	for (u32 acked = 1; acked < 16; acked = 2 * acked + 1)
+		ack(PSN(acked));
+	assert_int_equal(env.tx.window, 16);
+	ack(PSN(31));
+	assert_int_equal(env.tx.window, 20);
 }
 
 static void losses_wait_for_the_window_but_for_the_first(void **state)
@@ -580,9 +627,8 @@ static void losses_wait_for_the_window_but_for_the_first(void **state)
 		expect_psn(PSN(i));
 	expect_silence();
 	ack(PSN(2));
-	/* the window is 17 now, and what is held is not known any more */
-	for (u32 i = 16; i < 18; i++)
-		expect_psn(PSN(i));
+	/* two have arrived, and what is held is not known any more */
+	expect_psn(PSN(16));
 	expect_silence();
 }
 
@@ -645,7 +691,7 @@ static void what_was_sent_again_may_be_under_way(void **state)
 	turn = env.sent[env.nsent - 1].pkt.turn;
 	gap_at(PSN(2), 1 << 1, PSN(0), turn);
 	expect_silence();
-	assert_int_equal(env.tx.window, 16);
+	assert_int_equal(env.tx.window, 30);
 	assert_int_equal(env.tx.held, 1);
 	gap_at(PSN(2), 1 << 1 | 1 << 3, PSN(0), turn);
 	expect_psn(PSN(4));
@@ -663,9 +709,9 @@ static void what_is_held_is_not_in_flight(void **state)
 	gap_at(PSN(0), 1 << 1, PSN(1), 0);
 	expect_psn(PSN(0));
 	expect_silence();
-	/* the window is 16: of 32 sent 24 have arrived */
+	/* the window is 31: of 32 sent 24 have arrived */
 	gap_at(PSN(0), ((1ULL << 24) - 1) << 1, PSN(24), 0);
-	for (u32 i = 0; i < 8; i++)
+	for (u32 i = 0; i < 23; i++)
 		expect_psn(PSN(32 + i));
 	expect_silence();
 	ack(PSN(25));
@@ -679,9 +725,11 @@ static void what_was_held_does_not_open_the_window_again(void **state)
 	(void)state;
 	post(&msg);
 	gap_at(PSN(0), ((1ULL << 20) - 1) << 1, PSN(20), 0);
-	assert_int_equal(env.tx.window, 16);
+	assert_int_equal(env.tx.window, 31);
 	ack(PSN(21));
-	assert_int_equal(env.tx.window, 17);
+	assert_int_equal(env.tx.window, 31);
+	ack(PSN(28));
+	assert_int_equal(env.tx.window, 32);
 }
 
 static void after_a_timeout_one_packet_at_a_time_is_believed(void **state)
@@ -733,6 +781,89 @@ static void a_hole_waits_for_room(void **state)
 	expect_silence();
 }
 
+/* An acknowledgement that answers a packet of `turn`. */
+static void ack_to(u32 psn, u16 turn)
+{
+	const struct vqp_pkt pkt = { .op = VQP_OP_ACK, .flow = FLOW, .ack_psn = psn, .psn = psn - 1, .turn = turn };
+
+	vqp_tx_input(&env.tx, &pkt, env.now);
+}
+
+static void what_was_late_and_not_lost_is_not_sent_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	env.seen = env.nsent;
+	timeout();
+	expect_psn(PSN(0));
+	assert_int_equal(env.tx.window, 1);
+	/* this answers what was sent before the timeout */
+	ack_to(PSN(16), 0);
+	assert_int_equal(env.tx.window, 32);
+	for (u32 i = 32; i < 48; i++)
+		expect_psn(PSN(i));
+	expect_silence();
+	assert_int_equal(env.tx.packets_resent, 1);
+}
+
+static void what_was_lost_among_what_was_late_is_sent_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 20 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	timeout();
+	env.seen = env.nsent;
+	ack_to(PSN(4), 0);
+	expect_silence();
+	gap_at(PSN(4), 1 << 1, PSN(5), 0);
+	expect_psn(PSN(4));
+	expect_silence();
+}
+
+static void what_was_lost_keeps_the_window_closed(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	timeout();
+	ack_to(PSN(1), env.tx.turn);
+	assert_int_equal(env.tx.window, 2);
+	/* the first answer has told: this is a late one to what was behind the gap */
+	ack_to(PSN(2), 0);
+	assert_int_equal(env.tx.window, 3);
+}
+
+static void a_window_cut_for_a_gap_that_was_but_order_opens_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	gap_at(PSN(0), 1 << 8, PSN(8), 0);
+	assert_int_equal(env.tx.window, 24);
+	ack_to(PSN(1), 0);
+	assert_int_equal(env.tx.window, 32);
+}
+
+static void what_a_pause_stopped_is_sent_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 20 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	timeout();
+	nak(VQP_NAK_RNR, PSN(0));
+	timeout();
+	env.seen = env.nsent;
+	/* a late copy was received after all; what was behind it was dropped */
+	ack_to(PSN(1), 0);
+	expect_psn(PSN(1));
+}
+
 static void a_hole_that_was_filled_meanwhile_is_not_sent(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 5 * PAYLOAD);
@@ -743,7 +874,7 @@ static void a_hole_that_was_filled_meanwhile_is_not_sent(void **state)
 	env.room = 0;
 	gap_at(PSN(0), 1 << 3, PSN(3), 0);
 	env.room = ~0U;
-	ack(PSN(2));
+	gap_at(PSN(2), 1 << 1, PSN(1), 0);
 	expect_psn(PSN(2));
 	expect_silence();
 }
@@ -841,7 +972,56 @@ static void gaps_are_heeded_after_any_number_of_reads(void **state)
 	expect_psn(PSN(i));
 }
 
-static void a_gap_halves_the_window_and_acks_open_it(void **state)
+/* How many of the packets from `first` on asked for an acknowledgement. */
+static u32 asked_since(u32 first)
+{
+	u32 asked = 0;
+
+	for (; first < env.nsent; first++)
+		asked += !!(env.sent[first].pkt.flags & VQP_PKT_ACK_REQ);
+	return asked;
+}
+
+static void a_flow_that_goes_on_asks_now_and_then(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	assert_int_equal(asked_since(0), 1);
+	for (u32 acked = 2; acked < 16; acked += 2)
+		ack(PSN(acked));
+	assert_int_equal(env.nsent, 32 + 14);
+	assert_int_equal(asked_since(32), 0);
+	ack(PSN(16));
+	assert_int_equal(asked_since(32), 1);
+}
+
+static void a_flow_with_a_small_window_asks_each_time(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 20 * PAYLOAD);
+
+	(void)state;
+	env.cfg.window_packets = 8;
+	vqp_tx_init(&env.tx, &fake_ops, &env.cfg, FLOW, FIRST_PSN);
+	post(&msg);
+	ack(PSN(1));
+	ack(PSN(3));
+	assert_int_equal(asked_since(0), 3);
+}
+
+static void the_last_packet_of_all_asks(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 33 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	ack(PSN(1));
+	assert_int_equal(env.nsent, 33);
+	assert_int_equal(asked_since(32), 1);
+}
+
+static void a_gap_with_nothing_behind_it_halves_the_window(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
 
@@ -851,9 +1031,9 @@ static void a_gap_halves_the_window_and_acks_open_it(void **state)
 	nak(VQP_NAK_SEQ, PSN(0));
 	assert_int_equal(env.nsent, 32 + 16);
 	ack(PSN(16));
-	assert_int_equal(env.nsent, 32 + 16 + 32);
-	ack(PSN(48));
-	assert_int_equal(env.tx.window, 32);
+	assert_int_equal(env.nsent, 32 + 16 + 20);
+	ack(PSN(36));
+	assert_int_equal(env.tx.window, 24);
 }
 
 static void silence_sends_one_packet_again(void **state)
@@ -2379,7 +2559,10 @@ int main(void)
 		TEST(a_gap_makes_it_go_back),
 		TEST(only_what_is_lost_is_sent_again),
 		TEST(what_came_and_was_not_kept_is_sent_again),
-		TEST(the_window_is_cut_once_for_losses_in_one_window),
+		TEST(the_window_is_cut_by_what_is_lost_but_not_below_half),
+		TEST(a_window_that_was_cut_opens_by_four_packets_in_a_round_trip),
+		TEST(a_window_of_one_packet_is_not_cut),
+		TEST(a_window_that_was_closed_opens_to_half_at_once),
 		TEST(losses_wait_for_the_window_but_for_the_first),
 		TEST(turns_that_are_yet_to_come_are_not_believed),
 		TEST(a_later_loss_is_mended_at_once),
@@ -2390,6 +2573,11 @@ int main(void)
 		TEST(after_a_timeout_one_packet_at_a_time_is_believed),
 		TEST(no_more_is_sent_than_a_target_holds),
 		TEST(a_hole_waits_for_room),
+		TEST(what_was_late_and_not_lost_is_not_sent_again),
+		TEST(what_was_lost_among_what_was_late_is_sent_again),
+		TEST(what_was_lost_keeps_the_window_closed),
+		TEST(a_window_cut_for_a_gap_that_was_but_order_opens_again),
+		TEST(what_a_pause_stopped_is_sent_again),
 		TEST(a_hole_that_was_filled_meanwhile_is_not_sent),
 		TEST(a_hole_with_bad_memory_fails_its_message),
 		TEST(a_read_in_a_hole_is_requested_again),
@@ -2397,7 +2585,10 @@ int main(void)
 		TEST(a_gap_completes_what_is_before_it),
 		TEST(copies_of_a_gap_report_go_back_once),
 		TEST(gaps_are_heeded_after_any_number_of_reads),
-		TEST(a_gap_halves_the_window_and_acks_open_it),
+		TEST(a_flow_that_goes_on_asks_now_and_then),
+		TEST(a_flow_with_a_small_window_asks_each_time),
+		TEST(the_last_packet_of_all_asks),
+		TEST(a_gap_with_nothing_behind_it_halves_the_window),
 		TEST(silence_sends_one_packet_again),
 		TEST(an_ack_of_all_after_silence_sends_nothing_again),
 		TEST(going_on_after_an_ack_overtook_going_back),
