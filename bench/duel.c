@@ -62,6 +62,15 @@ static int duel_serve(struct duel *duel)
 	return 0;
 }
 
+static json_t *duel_measure(struct duel *duel, const char *name, int rounds)
+{
+	if (!strcmp(name, "crowd"))
+		return crowd_run(duel);
+	if (!strcmp(name, "incast"))
+		return incast_run(duel, rounds);
+	return trial_run(duel, name, rounds);
+}
+
 static int duel_run(struct duel *duel, const char *address, int rounds, char **names)
 {
 	json_t *results = json_object();
@@ -71,9 +80,7 @@ static int duel_run(struct duel *duel, const char *address, int rounds, char **n
 	if (duel_meet(duel, false))
 		goto out;
 	for (; *names; names++) {
-		json_t *result = strcmp(*names, "crowd") ? trial_run(duel, *names, rounds) : crowd_run(duel);
-
-		if (json_object_set_new(results, *names, result))
+		if (json_object_set_new(results, *names, duel_measure(duel, *names, rounds)))
 			goto out;
 	}
 	ret = json_dumpf(results, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
@@ -98,7 +105,8 @@ static void duel_help(FILE *out)
 	      "a list of requests, in each round.\n"
 	      "  serve      be the other end, once\n"
 	      "  NAME       read_sync, read_async, write_large, send_large; write_loss: with and\n"
-	      "             without loss; messages: vqp alone; crowd: what 5,000 VQPs take\n"
+	      "             without loss; incast: one VQP and sixteen; messages: vqp alone;\n"
+	      "             crowd: what 5,000 VQPs take\n"
 	      "Exit status: 0 all was measured and every byte was right, 1 not so, 2 wrong usage.\n",
 	      out);
 }

@@ -21,6 +21,7 @@ void serve(struct duel *duel);
 
 /* Each a new reference, or NULL: something failed, and has been said on stderr. */
 json_t *trial_run(struct duel *duel, const char *name, int rounds);
+json_t *incast_run(struct duel *duel, int rounds);
 json_t *crowd_run(struct duel *duel);
 
 #endif /* BENCH_DUEL_H */

@@ -35,6 +35,7 @@ def flat: .duel as $duel | {
 	dc_goodput_loss0_bytes_per_s: ($duel.write_loss | bytes_per_second("loss0_us")),
 	dc_goodput_loss1_bytes_per_s: ($duel.write_loss | bytes_per_second("loss1_us")),
 	dc_goodput_loss1_ratio: ($duel.write_loss | ratio("loss0_us"; "loss1_us")),
+	incast16_ratio: ($duel.incast | ratio("one_us"; "many_us")),
 	syscalls_per_send_depth32: (.calls | calls_per_request("sender")),
 	syscalls_per_receive_depth32: (.calls | calls_per_request("receiver")),
 	syscalls_per_op_depth32: (.calls | [calls_per_request("sender", "receiver")] | max),
@@ -54,6 +55,7 @@ def figures:
 	row("write_large_ratio_dc"; "WRITEs of 1 MiB: bytes a second, vqp / verbs"),
 	row("send_large_ratio_dc"; "SENDs of 1 MiB: bytes a second, vqp / verbs"),
 	(row("dc_goodput_loss1_ratio"; "WRITEs of 1 MiB, vqp: bytes a second, 1 % loss / none") | at_least(0.9)),
+	row("incast16_ratio"; "WRITEs, vqp: bytes a second, 16 senders to one / 1"),
 	(row("syscalls_per_op_depth32"; "system calls for a message, 32 at a time") | at_most(0.05)),
 	(row("conn5000_bytes"; "kernel memory of 5,000 connected VQPs, bytes") | at_most(6300000)),
 	(row("pool_bytes"; "memory of the pool, bytes") | at_most(64000000));
