@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/moduleparam.h>
 #include <linux/random.h>
+#include <linux/slab.h>
 #include <linux/xarray.h>
 #include "counters.h"
 #include "cursor.h"
@@ -13,6 +15,10 @@
 #include "peer.h"
 #include "qp.h"
 #include "responder.h"
+
+static unsigned int keepalive_ms;
+module_param(keepalive_ms, uint, 0444);
+MODULE_PARM_DESC(keepalive_ms, "how often to ask whether those live from whom messages are awaited (default: 0, never)");
 
 /*
  * Flow number -> VQP. Written in process context, read under RCU. Targets remember a flow for half
@@ -138,6 +144,60 @@ static void dc_watch(struct vqp *vqp, u64 now_us)
 	vqp_do_later(vqp, VQP_TODO_SUSPECT);
 }
 
+/* Asks a target whether it is alive. */
+struct dc_probe {
+	struct vqp *vqp;
+	struct vqp_send send;
+};
+
+static void dc_probe_done(struct vqp_send *send, u32 status)
+{
+	struct dc_probe *probe = container_of(send, struct dc_probe, send);
+
+	/* Nobody has posted it. */
+	probe->vqp->sends++;
+	if (!status)
+		probe->vqp->tx_msgs--;
+	kfree(probe);
+}
+
+/* A WRITE of nothing: the target but answers it. Without memory it is for the next time. */
+static void dc_probe(struct vqp *vqp, u64 now_us)
+{
+	struct dc_probe *probe = kzalloc(sizeof(*probe), GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!probe)
+		return;
+	probe->vqp = vqp;
+	probe->send.opcode = VQP_WR_RDMA_WRITE;
+	probe->send.done = dc_probe_done;
+	probe->send.msg.op = VQP_OP_WRITE;
+	vqp_count_made(VQP_OBJ_SEND);
+	vqp_tx_post(&vqp->tx, &probe->send.msg, now_us);
+}
+
+/* Nothing is under way, and the timer is not the engine's. */
+static bool dc_rests(const struct vqp *vqp)
+{
+	return vqp->ctx && vqp->state == VQP_QP_CONNECTED && vqp_tx_idle(&vqp->tx) &&
+	       !vqp->tx.deadline_us;
+}
+
+static void dc_arm_keepalive(struct vqp *vqp, u64 now_us)
+{
+	if (keepalive_ms && dc_rests(vqp))
+		dc_arm(&vqp->tx, now_us + keepalive_ms * 1000ULL);
+}
+
+/* Requests notice that their target has died. Receives alone would wait for ever. */
+static void dc_keep_alive(struct vqp *vqp, u64 now_us)
+{
+	if (keepalive_ms && dc_rests(vqp) && READ_ONCE(vqp->recvs) &&
+	    now_us - vqp->tx.heard_us >= keepalive_ms * 1000ULL)
+		dc_probe(vqp, now_us);
+	dc_arm_keepalive(vqp, now_us);
+}
+
 static void dc_timeout(struct timer_list *timer)
 {
 	struct vqp *vqp = from_timer(vqp, timer, timer);
@@ -150,6 +210,7 @@ static void dc_timeout(struct timer_list *timer)
 		if (vqp->tx.packets_resent != resent)
 			vqp_count_event(VQP_EV_TIMEOUTS);
 		dc_watch(vqp, dc_now_us());
+		dc_keep_alive(vqp, dc_now_us());
 	}
 	spin_unlock(&vqp->lock);
 }
@@ -254,6 +315,7 @@ int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 	if (!ret) {
 		spin_lock_bh(&vqp->lock);
 		ret = dc_set_target(vqp, parent, dct, &peer);
+		dc_arm_keepalive(vqp, dc_now_us());
 		spin_unlock_bh(&vqp->lock);
 	}
 	if (peer)

@@ -278,6 +278,55 @@ atomics_add_up() {
 	on 2 'has_received 700 2'
 }
 
+# The server has taken the message, and has stopped before it answers.
+waits_for_an_echo() {
+	on 2 'serve vqp-c echo-server 700; kill -STOP "$pid"; echo "$pid" >/run/server'
+	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --timeout=60000 & echo $! >/run/client
+		wait $!' >"$BATS_TEST_TMPDIR/client" 2>&1 3>&- &
+	client=$!
+	on 2 'eventually has_received 700 1'
+}
+
+@test "who waits for a message learns that its peer has died, with a keepalive" {
+	local client
+	with_parameters keepalive_ms=1000 giveup_ms=2000
+	waits_for_an_echo
+	on 2 'node-fault partition on'
+	# the client itself would wait for a minute
+	on 1 'eventually eval "! kill -0 $(</run/client)"'
+	"$testbed" fault off
+	if wait "$client"; then false; fi
+	cat "$BATS_TEST_TMPDIR/client"
+	grep -q 'status 5' "$BATS_TEST_TMPDIR/client"
+}
+
+@test "a keepalive disturbs nobody whose peer is alive" {
+	local client
+	with_parameters keepalive_ms=200
+	waits_for_an_echo
+	on 1 'before=$(events tx_packets)
+		sleep 3
+		(($(events tx_packets) - before >= 6))
+		vqpctl vqps --json | jq -e "all(.[]; .tx_msgs <= 1)"'
+	on 2 'kill -CONT "$(</run/server)"'
+	wait "$client"
+}
+
+# ---- many to one ----
+
+@test "sixteen senders to one receiver: next to nothing is sent twice" {
+	on 2 'serve vqp-c mem-server 701 --bytes=16M --depth=32; echo "$key $addr" >/share/region'
+	on 1 'read -r key addr </share/region
+		packets=$(events tx_packets) resent=$(events resent) pids=()
+		for i in {0..15}; do
+			inside vqp-a vqpt write 10.90.0.3 701 "$key" $((addr + (i << 20))) --bytes=1M & pids+=($!)
+		done
+		wait "${pids[@]}"
+		packets=$(($(events tx_packets) - packets)) resent=$(($(events resent) - resent))
+		echo "$resent of $packets packets"
+		((resent * 20 < packets))'
+}
+
 # ---- the link ----
 
 @test "a link whose queue is full: what was lost is sent again, and no VQP fails" {
