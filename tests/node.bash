@@ -14,12 +14,16 @@ ask() { socat -t10 - UNIX-CONNECT:$run/vqpd.sock <<<"$1"; }
 # REQUEST: the meta server's answer.
 ask_meta() { socat -t10 - TCP:10.77.0.1:7471 <<<"$1"; }
 
-# ID NETNS TENANT ADDRESS [LIMITS]: vqpd's answer to an add.
-add() {
-	ask "$(jq -nc --arg id "$1" --arg netns "/run/netns/$2" --argjson tenant "$3" --arg address "$4" \
-		--argjson limits "${5-null}" \
-		'{op: "add", id: $id, ifname: "eth0", netns: $netns, tenant: $tenant, address: $address, limits: $limits}')"
+# ID NETNS TENANT ADDRESS [LIMITS]: an add, of $network if that is set.
+request() {
+	jq -nc --arg id "$1" --arg netns "/run/netns/$2" --argjson tenant "$3" --arg address "$4" \
+		--argjson limits "${5-null}" --arg network "${network-}" \
+		'{op: "add", id: $id, ifname: "eth0", netns: $netns, tenant: $tenant, address: $address, limits: $limits}
+			+ if $network == "" then {} else {network: $network} end'
 }
+
+# As request: vqpd's answer.
+add() { ask "$(request "$@")"; }
 
 # TENANT ADDRESS: the limits of this node's namespace, as max_vqps/max_mrs/max_bytes.
 limits_of() {
@@ -27,8 +31,8 @@ limits_of() {
 		'.[] | select(.tenant == $tenant and .gid == $gid) | "\(.max_vqps)/\(.max_mrs)/\(.max_bytes)"'
 }
 
-# ID: vqpd's answer to a del.
-del() { ask "{\"op\":\"del\",\"id\":\"$1\",\"ifname\":\"eth0\"}"; }
+# ID: vqpd's answer to a del, of $network if that is set.
+del() { ask "{\"op\":\"del\",\"id\":\"$1\",\"ifname\":\"eth0\"${network+,\"network\":\"$network\"}}"; }
 
 # TENANT ADDRESS [NODE]: the meta server knows it, as NODE's.
 announced() {

@@ -362,6 +362,43 @@ teardown_file() {
 	on 1 'not present 3 10.95.0.1'
 }
 
+@test "vqpd: an add answers with the limits that it has set" {
+	on 1 'ip netns add node-a
+		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5}" | jq -e ".limits == {max_vqps: 5}"
+		add c1 node-a 3 10.95.0.1 | jq -e "has(\"limits\") | not"'
+}
+
+@test "vqpd: an attachment is listed with its network, and a del of another network's leaves it" {
+	on 1 'ip netns add node-a
+		network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
+		ask "{\"op\":\"list\"}" | jq -e ".namespaces[] | select(.tenant == 3) |
+			.id == \"c1\" and .ifname == \"eth0\" and .network == \"red\""
+		network=blue del c1 | jq -e ".deleted == 0"
+		present 3 10.95.0.1
+		network=red del c1 | jq -e ".deleted == 1"
+		not present 3 10.95.0.1'
+}
+
+@test "vqpd: a network namespace serves one attachment, others are told which" {
+	on 1 'ip netns add node-a
+		network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
+		network=blue add c1 node-a 3 10.95.0.1 | jq -e ".errno == \"EEXIST\" and (.error | contains(\"c1/eth0/red\"))"
+		network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
+		network=red del c1 | jq -e ".deleted == 1"'
+}
+
+@test "vqpd: what was made for a client that went away before its answer is removed" {
+	disturb
+	on 1 'ip netns add node-a
+		made() { vqpctl status --json | jq ".counters[] | select(.name == \"ns\").made"; }
+		before=$(made)
+		trap "pkill -CONT -x vqp-metad" EXIT
+		pkill -STOP -x vqp-metad
+		request c1 node-a 3 10.95.0.1 | socat -u - UNIX-CONNECT:$run/vqpd.sock
+		eventually eval "[ \$(made) -gt $before ]"
+		eventually not present 3 10.95.0.1'
+}
+
 @test "vqpd: a namespace is added with limits, and added again with others" {
 	on 1 'ip netns add node-a
 		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"max_bytes\":65536}" | jq -e .ok

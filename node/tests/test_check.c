@@ -114,6 +114,27 @@ static void a_name_fits_the_kernels(void **state)
 		       "12345678901234567890123456789012345678901234567890123\"", "ENAMETOOLONG");
 }
 
+static void a_network_is_one_word_and_may_be_left_out(void **state)
+{
+	json_t *object = unit_json(GOOD);
+	struct vqp_request request;
+
+	(void)state;
+	json_object_set_new(object, "network", json_null());
+	assert_null(vqp_request_check_add(object, &request));
+	assert_string_equal(request.name, "c1/eth0");
+	json_object_set_new(object, "network", json_string("blue"));
+	assert_null(vqp_request_check_add(object, &request));
+	assert_string_equal(request.name, "c1/eth0/blue");
+	json_decref(object);
+
+	assert_refused("network", "\"\"", "EINVAL");
+	assert_refused("network", "1", "EINVAL");
+	assert_refused("network", "\"a/b\"", "EINVAL");
+	assert_refused("network", "\"1234567890123456789012345678901234567890123456789012345678901234567890"
+		       "12345678901234567890123456789012345678901234567890123\"", "ENAMETOOLONG");
+}
+
 /* GOOD with these limits; the refusal's text, or NULL. */
 static char *limits_refusal(const char *limits)
 {
@@ -193,6 +214,7 @@ int main(void)
 		cmocka_unit_test(an_address_is_one_containers),
 		cmocka_unit_test(a_netns_is_an_absolute_path),
 		cmocka_unit_test(a_name_fits_the_kernels),
+		cmocka_unit_test(a_network_is_one_word_and_may_be_left_out),
 		cmocka_unit_test(limits_may_be_left_out_and_so_may_each),
 		cmocka_unit_test(limits_are_known_numbers),
 		cmocka_unit_test(a_del_may_name_no_netns),

@@ -8,6 +8,7 @@
 
 #include "../address.h"
 #include "../reply.h"
+#include "name.h"
 #include "request.h"
 
 /* Printable ASCII without blanks and slashes. */
@@ -34,13 +35,19 @@ static const char *get_string(const json_t *object, const char *name)
 static json_t *check_name(const json_t *object, char name[VQP_NAME_MAX])
 {
 	const char *id = get_string(object, "id"), *ifname = get_string(object, "ifname");
+	const json_t *network = json_object_get(object, "network");
 
 	if (!id || !is_word(id))
 		return vqp_reply_error(EINVAL, "id is a container's id: printable, without blanks and slashes");
 	if (!ifname || !is_ifname(ifname))
 		return vqp_reply_error(EINVAL, "ifname is an interface's name, at most %d characters", IFNAMSIZ - 1);
-	if (snprintf(name, VQP_NAME_MAX, "%s/%s", id, ifname) >= VQP_NAME_MAX)
-		return vqp_reply_error(ENAMETOOLONG, "id and ifname have at most %d characters together", VQP_NAME_MAX - 2);
+	if (json_is_null(network))
+		network = NULL;
+	if (network && (!json_is_string(network) || !is_word(json_string_value(network))))
+		return vqp_reply_error(EINVAL, "network is a network's name: printable, without blanks and slashes");
+	if (!vqp_name_write(name, id, ifname, json_string_value(network)))
+		return vqp_reply_error(ENAMETOOLONG, "id, ifname and network have at most %d characters together",
+				       VQP_NAME_MAX - 1 - (network ? 2 : 1));
 	return NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "../netns.h"
 #include "../reply.h"
 #include "add.h"
+#include "name.h"
 #include "request.h"
 #include "watch.h"
 
@@ -35,12 +36,29 @@ static json_t *explain(struct vqpd *d, int ret, const struct vqp_request *reques
 		return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
 	vqp_address_format(other->gid, gid);
 	if (ret == -EEXIST)
-		return vqp_reply_error(ret, "%s already has a VQP namespace (%s, tenant %u, address %s): "
-				       "vqpctl ns del --tenant %u --address %s", request->netns,
-				       other->name, other->tenant, gid, other->tenant, gid);
+		return vqp_reply_error(ret, "%s already has a VQP namespace (%s, tenant %u, address %s), the only one "
+				       "it can have: ask for one with one of its networks alone, or vqpctl ns del "
+				       "--tenant %u --address %s", request->netns, other->name, other->tenant, gid,
+				       other->tenant, gid);
 	return vqp_reply_error(ret, "tenant %u's address %s is taken on this node by %s: "
 			       "give every container its own, or vqpctl ns del --tenant %u --address %s",
 			       request->tenant, gid, other->name, other->tenant, gid);
+}
+
+/* The namespace there is what is asked for, but for an attachment that may end before this one. */
+static bool is_of_another(struct vqpd *d, const struct vqp_request *request, uint32_t ino)
+{
+	const struct vqp_entry *entry = vqp_registry_find(&d->registry, request->tenant, request->gid);
+	cleanup_json json_t *attachment = NULL;
+
+	if (!entry || entry->netns_ino != ino)
+		return false;
+	vqp_watch_look(d);	/* unless it has gone since the last look */
+	entry = vqp_registry_find(&d->registry, request->tenant, request->gid);
+	if (!entry || entry->netns_ino != ino)
+		return false;
+	attachment = vqp_name_split(entry->name);
+	return attachment && !vqp_name_same(entry->name, request->name);
 }
 
 static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vqp_request *request)
@@ -60,9 +78,10 @@ static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vq
 		return;
 	}
 	ino = vqp_netns_inode(fd);
-	entry = vqp_registry_find(&d->registry, request->tenant, request->gid);
-	if (entry && entry->netns_ino == ino)
-		vqp_watch_look(d);	/* the same again, unless it has gone since the last look */
+	if (is_of_another(d, request, ino)) {
+		vqp_server_answer(client, explain(d, -EEXIST, request, ino));
+		return;
+	}
 	attrs = json_pack("{s:i, s:I, s:s, s:s}", "netns_fd", fd, "tenant", (json_int_t)request->tenant,
 			  "gid", vqp_address_format(request->gid, gid), "name", request->name);
 	if (request->limits && json_object_update(attrs, (json_t *)request->limits)) {
@@ -93,7 +112,7 @@ static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vq
 		entry->due = entry->fresh = UINT32_MAX;
 		entry->held = entry->refused = 0;
 	}
-	vqp_add_wait(d, client, entry, made);
+	vqp_add_wait(d, client, request, made);
 }
 
 /*
@@ -113,7 +132,7 @@ static json_t *serve_del(struct vqpd *d, const struct vqp_request *request)
 		cleanup_json json_t *key = NULL;
 
 		next = vqp_registry_next(&d->registry, entry);
-		if (!entry->tenant || strcmp(entry->name, request->name) || (ino && ino != entry->netns_ino))
+		if (!entry->tenant || !vqp_name_same(entry->name, request->name) || (ino && ino != entry->netns_ino))
 			continue;
 		key = vqp_entry_key(entry);
 		ret = vqp_netlink_do(&d->netlink, VQP_CMD_NS_DEL, key, NULL);
@@ -139,7 +158,11 @@ static json_t *serve_list(struct vqpd *d)
 		return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
 	json_array_foreach(list, i, item) {
 		const struct vqp_entry *entry = vqp_registry_find_key(&d->registry, item);
+		const char *name = json_string_value(json_object_get(item, "name"));
+		cleanup_json json_t *attachment = name ? vqp_name_split(name) : NULL;
 
+		if (attachment)
+			json_object_update(item, attachment);
 		json_object_set_new(item, "published", json_boolean(entry && entry->held));
 	}
 	return json_pack("{s:b, s:o}", "ok", 1, "namespaces", list);

@@ -7,7 +7,7 @@
 
 /* A checked add or del. Strings live as long as the JSON object. */
 struct vqp_request {
-	char name[VQP_NAME_MAX];	/* "ID/IFNAME": the namespace's name in the kernel */
+	char name[VQP_NAME_MAX];	/* the namespace's in the kernel (name.h) */
 	const char *netns;		/* NULL in a del that names none */
 	uint32_t tenant;		/* these of an add */
 	uint8_t gid[16];

@@ -10,6 +10,7 @@
 #include "../../node/address.h"
 #include "../../node/netns.h"
 #include "../../node/vqpd/add.h"
+#include "../../node/vqpd/name.h"
 #include "../../node/vqpd/request.h"
 #include "../../node/vqpd/watch.h"
 #include "json.h"
@@ -19,7 +20,8 @@
 #define FD		1000	/* of the netns with number 0; no such file is open */
 
 const char *const fuzz_words[] = {
-	"op", "add", "del", "list", "status", "id", "ifname", "netns", "tenant", "address", "c1", "c2", "eth0", "net1",
+	"op", "add", "del", "list", "status", "id", "ifname", "network", "netns", "tenant", "address",
+	"c1", "c2", "eth0", "net1", "blue",
 	"limits", "max_vqps", "max_mrs", "max_bytes",
 	"/0", "/1", "/2", "/gone", "/file", "10.1.0.2", "10.1.0.3", "fd00::2", "127.0.0.1", "a/b", "", "..",
 	"a-name-that-is-much-too-long-for-an-interface", NULL,
@@ -228,11 +230,12 @@ static void check_success(const json_t *request, const json_t *reply, bool at_on
 		fuzz_check(!vqp_request_check_add(request, &checked));
 		fuzz_check(json_is_boolean(json_object_get(reply, "published")));
 		fuzz_check(json_integer_value(json_object_get(reply, "tenant")) == checked.tenant);
+		fuzz_check(!checked.limits || json_equal(json_object_get(reply, "limits"), checked.limits));
 		fuzz_check(!at_once || kernel_find(checked.tenant, checked.gid) >= 0);
 	} else if (!strcmp(op, "del")) {
 		fuzz_check(!vqp_request_check_del(request, &checked));
 		for (unsigned int i = 0; i < env.count && !env.no_module; i++)
-			fuzz_check(strcmp(env.kernel[i].name, checked.name) || checked.netns);
+			fuzz_check(!vqp_name_same(env.kernel[i].name, checked.name) || checked.netns);
 	} else if (!strcmp(op, "list")) {
 		fuzz_check(json_array_size(json_object_get(reply, "namespaces")) == env.count + 1);
 	} else {
@@ -264,6 +267,20 @@ void vqp_server_answer(struct vqp_client *client, json_t *reply)
 
 /* ---- Events ---- */
 
+/* An add of what others wait for: it is not theirs to undo any more. */
+static void disown(const json_t *json)
+{
+	struct vqp_request asked, other;
+	json_t *refusal = vqp_request_check_add(json, &asked);
+
+	for (unsigned int i = 0; i < CLIENTS && !refusal; i++) {
+		if (env.made[i] && env.request[i] && !vqp_request_check_add(env.request[i], &other) &&
+		    other.tenant == asked.tenant && !memcmp(other.gid, asked.gid, sizeof(asked.gid)))
+			env.made[i] = false;
+	}
+	json_decref(refusal);
+}
+
 static void ask(json_t *json)
 {
 	struct namespace before[NAMESPACES_MAX];
@@ -276,6 +293,8 @@ static void ask(json_t *json)
 	if (i == CLIENTS)
 		return;			/* all wait; vqpd reads on when it has answered */
 	memcpy(before, env.kernel, sizeof(before));
+	if (!strcmp(json_string_value(json_object_get(json, "op")) ?: "", "add"))
+		disown(json);
 	env.request[i] = json_incref(json);
 	was_there = is_there(json);
 	env.serving = &env.clients[i];
@@ -307,6 +326,8 @@ static void client_gone(unsigned int i)
 	if (!env.request[i])
 		return;
 	vqp_request_gone(&env.clients[i]);
+	fuzz_check(!env.made[i] || !is_there(env.request[i]));
+	env.made[i] = false;
 	json_decref((json_t *)env.request[i]);
 	env.request[i] = NULL;
 }
