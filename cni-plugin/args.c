@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ int vqp_args_read(struct vqp_args *args, struct vqp_error *error)
 		.container_id = get("CNI_CONTAINERID"),
 		.netns = get("CNI_NETNS"),
 		.ifname = get("CNI_IFNAME"),
+		.args = get("CNI_ARGS"),
 	};
 	return check_present(args, error);
 }
@@ -97,4 +99,59 @@ int vqp_args_check(const struct vqp_args *args, struct vqp_error *error)
 				     "CNI_IFNAME \"%s\" is no interface name (at most %d bytes, no '/', ':' or space)",
 				     args->ifname, IFNAMSIZ - 1);
 	return 0;
+}
+
+/* Decimal digits alone; NULL for anything else, and for more than any limit can be. */
+static json_t *number(const char *text)
+{
+	const size_t digits = strspn(text, "0123456789");
+
+	return digits && !text[digits] && digits < 19 ? json_integer(strtoll(text, NULL, 10)) : NULL;
+}
+
+static int set_limit(json_t *terms, char *name, const char *value)
+{
+	json_t *limits = json_object_get(terms, "limits");
+
+	for (char *c = name; *c; c++)
+		*c = tolower((unsigned char)*c);
+	if (!limits) {
+		limits = json_object();
+		json_object_set_new(terms, "limits", limits);
+	}
+	return json_object_set_new(limits, name, number(value));
+}
+
+static int set_term(json_t *terms, char *name, const char *value)
+{
+	if (!strcmp(name, "TENANT"))
+		return json_object_set_new(terms, "tenant", number(value));
+	if (!strcmp(name, "ADDRESS"))
+		return json_object_set_new(terms, "address", json_string(value));
+	return strncmp(name, "MAX_", 4) ? -1 : set_limit(terms, name, value);
+}
+
+json_t *vqp_args_terms(const struct vqp_args *args, struct vqp_error *error)
+{
+	char *copy = strdup(args->args), *rest, *pair;
+	json_t *terms = json_object();
+
+	for (pair = copy ? strtok_r(copy, ";", &rest) : NULL; pair; pair = strtok_r(NULL, ";", &rest)) {
+		char *value = strchr(pair, '=');
+
+		if (value)
+			*value++ = '\0';
+		if (!value)
+			vqp_error_set(error, VQP_ERROR_ENVIRONMENT, "CNI_ARGS: \"%s\" is not of the form NAME=VALUE", pair);
+		else if (!strncmp(pair, "VQP_", 4) && set_term(terms, pair + 4, value))
+			vqp_error_set(error, VQP_ERROR_ENVIRONMENT,
+				      "CNI_ARGS: VQP_TENANT and VQP_MAX_... are numbers, VQP_ADDRESS is an address, and there is no other VQP_...");
+	}
+	if (!copy || !terms)
+		vqp_error_set(error, VQP_ERROR_IO, "out of memory");
+	free(copy);
+	if (!error->code)
+		return terms;
+	json_decref(terms);
+	return NULL;
 }

@@ -3,6 +3,8 @@
 #ifndef VQP_CNI_ARGS_H
 #define VQP_CNI_ARGS_H
 
+#include <jansson.h>
+
 #include "error.h"
 
 enum vqp_command {
@@ -20,6 +22,7 @@ struct vqp_args {
 	const char *container_id;
 	const char *netns;
 	const char *ifname;
+	const char *args;
 };
 
 /* Reads the environment and checks that what the command needs is set. */
@@ -27,6 +30,13 @@ int vqp_args_read(struct vqp_args *args, struct vqp_error *error);
 
 /* Checks the form of the container id and the interface name, if the command has them. */
 int vqp_args_check(const struct vqp_args *args, struct vqp_error *error);
+
+/*
+ * What CNI_ARGS says of the attachment, in the form of the network configuration, a new
+ * object: VQP_TENANT, VQP_ADDRESS, and the limits as VQP_MAX_VQPS and so on. What others may find
+ * there is left alone. NULL: the error is set.
+ */
+json_t *vqp_args_terms(const struct vqp_args *args, struct vqp_error *error);
 
 /* Container ids and network names share one alphabet. */
 int vqp_args_is_id(const char *text);

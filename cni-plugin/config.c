@@ -7,8 +7,6 @@
 #include "args.h"
 #include "config.h"
 
-#define DEFAULT_TENANT	1
-
 static char *read_all(FILE *in, size_t *bytes, struct vqp_error *error)
 {
 	char *text = malloc(VQP_CONFIG_MAX_BYTES + 1);
@@ -40,10 +38,10 @@ int vqp_config_read(FILE *in, json_t **json, struct vqp_error *error)
 	if (!text)
 		return error->code;
 	if (bytes) {
-		*json = json_loadb(text, bytes, 0, &where);
+		*json = json_loadb(text, bytes, JSON_DECODE_ANY, &where);
 		if (!*json)
 			vqp_error_set(error, VQP_ERROR_DECODE,
-				      "the network configuration is not a JSON object: line %d: %s",
+				      "the network configuration is not JSON: line %d: %s",
 				      where.line, where.text);
 	}
 	free(text);
@@ -80,9 +78,9 @@ static int parse_version(struct vqp_config *config, struct vqp_error *error)
 	return 0;
 }
 
-static int check_name(const struct vqp_config *config, struct vqp_error *error)
+static int parse_name(struct vqp_config *config, struct vqp_error *error)
 {
-	const char *name = get_string(config->json, "name", "", error);
+	const char *name = config->name = get_string(config->json, "name", "", error);
 
 	if (!name)
 		return error->code;
@@ -92,29 +90,6 @@ static int check_name(const struct vqp_config *config, struct vqp_error *error)
 		return vqp_error_set(error, VQP_ERROR_CONFIG,
 				     "the network's name \"%s\" is not letters, digits, '_', '.' and '-'",
 				     name);
-	return 0;
-}
-
-static int parse_tenant(struct vqp_config *config, struct vqp_error *error)
-{
-	const json_t *value = json_object_get(config->json, "tenant");
-
-	config->tenant = DEFAULT_TENANT;
-	if (!value)
-		return 0;
-	if (!json_is_integer(value))
-		return vqp_error_set(error, VQP_ERROR_DECODE, "\"tenant\" must be an integer");
-	if (json_integer_value(value) < 1 || json_integer_value(value) > UINT32_MAX)
-		return vqp_error_set(error, VQP_ERROR_CONFIG, "\"tenant\" must be from 1 to %u", UINT32_MAX);
-	config->tenant = json_integer_value(value);
-	return 0;
-}
-
-static int parse_limits(struct vqp_config *config, struct vqp_error *error)
-{
-	config->limits = json_object_get(config->json, "limits");
-	if (config->limits && !json_is_object(config->limits))
-		return vqp_error_set(error, VQP_ERROR_DECODE, "\"limits\" must be an object");
 	return 0;
 }
 
@@ -140,14 +115,13 @@ static int parse_prev_result(struct vqp_config *config, struct vqp_error *error)
 int vqp_config_parse(struct vqp_config *config, json_t *json, struct vqp_error *error)
 {
 	*config = (struct vqp_config){ .json = json, .version = VQP_VERSION_LATEST };
-	if (!json_is_object(json))
+	/* null is an object without members, as it is to the plugins that are written in Go. */
+	if (!json_is_object(json) && !json_is_null(json))
 		return vqp_error_set(error, VQP_ERROR_DECODE,
 				     "no network configuration (a JSON object) on standard input");
 
 	if (parse_version(config, error) ||
-	    check_name(config, error) ||
-	    parse_tenant(config, error) ||
-	    parse_limits(config, error) ||
+	    parse_name(config, error) ||
 	    parse_vqpd(config, error) ||
 	    parse_prev_result(config, error))
 		return error->code;

@@ -4,7 +4,6 @@
 #define VQP_CNI_CONFIG_H
 
 #include <jansson.h>
-#include <stdint.h>
 
 #include "error.h"
 #include "version.h"
@@ -14,16 +13,15 @@
 struct vqp_config {
 	json_t *json;			/* owns all that follows */
 	enum vqp_version version;	/* of the answer, too */
-	uint32_t tenant;
-	const json_t *limits;		/* vqpd says which there are; NULL if none are given */
+	const char *name;		/* the network's */
 	const char *vqpd;		/* socket path, NULL: the default */
 	const json_t *prev_result;	/* NULL if there is none */
 };
 
-/* Reads `in` to its end and parses it: an object of JSON, or nothing (*json is NULL). */
+/* Reads `in` to its end and parses it: JSON, or nothing (*json is NULL). */
 int vqp_config_read(FILE *in, json_t **json, struct vqp_error *error);
 
-/* Checks `json` (consumed, may be NULL) against what the plugin understands. */
+/* Checks what each command needs of `json` (consumed, may be NULL). */
 int vqp_config_parse(struct vqp_config *config, json_t *json, struct vqp_error *error);
 
 void vqp_config_clear(struct vqp_config *config);

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "../node/address.h"
 #include "result.h"
 
 static int fail(struct vqp_error *error, const char *what)
@@ -260,15 +261,29 @@ static int is_of_interface(const json_t *result, const json_t *ip, const char *i
 	return sandbox && *sandbox && !strcmp(json_string_value(json_object_get(interface, "name")), ifname);
 }
 
-int vqp_result_address(const json_t *result, const char *ifname, char *text, struct vqp_error *error)
+static int is_same(const char *a, const char *b)
+{
+	uint8_t gid_a[16], gid_b[16];
+
+	return !vqp_address_parse(a, gid_a) && !vqp_address_parse(b, gid_b) &&
+	       !memcmp(gid_a, gid_b, sizeof(gid_a));
+}
+
+int vqp_result_address(const json_t *result, const char *ifname, const char *wanted, char *text,
+		       struct vqp_error *error)
 {
 	const json_t *ip;
 	size_t i;
 
 	json_array_foreach(json_object_get(result, "ips"), i, ip)
 		if (is_of_interface(result, ip, ifname) &&
-		    split_cidr(json_string_value(json_object_get(ip, "address")), text))
+		    split_cidr(json_string_value(json_object_get(ip, "address")), text) &&
+		    (!wanted || is_same(text, wanted)))
 			return 0;
+	if (wanted)
+		return vqp_error_set(error, VQP_ERROR_CONFIG,
+				     "args ask for the address %s, which the container's interface %s does not have",
+				     wanted, ifname);
 	return vqp_error_set(error, VQP_ERROR_CONFIG,
 			     "prevResult has no address for the container's interface %s: put vqp behind a plugin that gives one",
 			     ifname);

@@ -22,9 +22,10 @@ json_t *vqp_result_parse(const json_t *json, enum vqp_version version, struct vq
 json_t *vqp_result_format(const json_t *result, enum vqp_version version, struct vqp_error *error);
 
 /*
- * The first address of the container's interface `ifname`, without its prefix
- * length, in text (INET6_ADDRSTRLEN bytes).
+ * An address of the container's interface `ifname`, without its prefix length, in
+ * text (INET6_ADDRSTRLEN bytes): `wanted`, or the first if that is NULL.
  */
-int vqp_result_address(const json_t *result, const char *ifname, char *text, struct vqp_error *error);
+int vqp_result_address(const json_t *result, const char *ifname, const char *wanted, char *text,
+		       struct vqp_error *error);
 
 #endif

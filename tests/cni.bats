@@ -22,11 +22,11 @@ setup() {
 	# The plugin only hands its path to vqpd, so any file will do.
 	NETNS=$BATS_TEST_TMPDIR/netns
 	touch "$NETNS"
-	rm -f "$SOCKET.request"
-	reply '{"ok":true,"gid":"::ffff:10.1.0.2","tenant":1}'
+	rm -f "$SOCKET".re*
 }
 
-reply() { echo "$1" >"$SOCKET.reply"; }
+# ANSWER [OP]: what vqpd says to all, or to OP.
+reply() { echo "$1" >"$SOCKET.reply${2+.$2}"; }
 
 # A configuration as behind bridge, of CNI version $1, changed by the jq filter $2.
 config() {
@@ -61,7 +61,7 @@ error_is() {
 # ... and vqpd was not asked.
 refused_with() {
 	error_is "$1"
-	[ ! -e "$SOCKET.request" ]
+	[ ! -e "$SOCKET.requests" ]
 }
 
 # The last call succeeded with an answer on which the jq filter is true.
@@ -71,12 +71,27 @@ answer_is() {
 	jq -e "$1" <<<"$output"
 }
 
-request_is() { jq -e "$1" "$SOCKET.request"; }
+# The last call failed, and nothing was made: a del came last.
+undone_with() {
+	error_is "$1"
+	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["add","del"]' ]
+}
+
+# Of the last request.
+request_is() { tail -n 1 "$SOCKET.requests" | jq -e "$1"; }
+
+# Succeeded, and printed nothing.
+silent() {
+	echo "status $status, output $output, stderr $stderr"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
 
 @test "ADD asks vqpd for the address of prevResult" {
 	call ADD "$(config 1.0.0)"
 	answer_is true
-	request_is '. == {op: "add", id: "c1", ifname: "eth0", netns: "'"$NETNS"'", tenant: 1, address: "10.1.0.2"}'
+	request_is '. == {op: "add", id: "c1", ifname: "eth0", network: "net", netns: "'"$NETNS"'",
+		tenant: 1, address: "10.1.0.2"}'
 }
 
 @test "ADD answers with prevResult unchanged" {
@@ -204,7 +219,7 @@ request_is() { jq -e "$1" "$SOCKET.request"; }
 }
 
 @test "what is not JSON is a decoding error" {
-	for text in '' '{' '[]' '"vqp"' 'null' '{} {}' '{"cniVersion": 1, "name": "net"}' $'{"name":"\xff"}'; do
+	for text in '' '{' '[]' '"vqp"' '{} {}' '{"cniVersion": 1, "name": "net"}' $'{"name":"\xff"}'; do
 		echo "$text"
 		call ADD "$text"
 		refused_with 6
@@ -313,15 +328,14 @@ request_is() { jq -e "$1" "$SOCKET.request"; }
 
 @test "DEL names the attachment to vqpd and prints nothing" {
 	call DEL "$(config 1.0.0)"
-	[ "$status" -eq 0 ]
-	[ -z "$output" ]
-	request_is '. == {op: "del", id: "c1", ifname: "eth0", netns: "'"$NETNS"'"}'
+	silent
+	request_is '. == {op: "del", id: "c1", ifname: "eth0", network: "net", netns: "'"$NETNS"'"}'
 }
 
 @test "DEL works without prevResult and without a network namespace" {
 	call DEL "$(config 1.0.0 'del(.prevResult)')" CNI_NETNS=
 	[ "$status" -eq 0 ]
-	request_is '. == {op: "del", id: "c1", ifname: "eth0"}'
+	request_is '. == {op: "del", id: "c1", ifname: "eth0", network: "net"}'
 	call DEL "$(config 1.0.0 'del(.prevResult)')" CNI_NETNS=/run/netns/gone
 	[ "$status" -eq 0 ]
 }
@@ -339,13 +353,190 @@ request_is() { jq -e "$1" "$SOCKET.request"; }
 	error_is 100
 }
 
-@test "CHECK is refused before 0.4.0, GC and STATUS are" {
-	call CHECK "$(config 0.3.1)"
-	refused_with 1
-	call GC "$(config 1.1.0)"
-	refused_with 1
+# ---- CHECK, STATUS, GC ----
+
+# A VQP namespace as vqpd lists that of the attachment, changed by the jq filter $1.
+listed() {
+	reply "$(jq -cn --argjson ino "$(stat -Lc %i "$NETNS")" '{ok: true, namespaces: [{tenant: 0, gid: "fd00::1", netns_ino: 1},
+		({tenant: 1, gid: "::ffff:10.1.0.2", name: "c1/eth0/net", id: "c1", ifname: "eth0", network: "net",
+		netns_ino: $ino, max_vqps: 5, max_mrs: 0, max_bytes: 0} | '"${1-.}"')]}')" list
+}
+
+@test "CHECK succeeds when the VQP namespace is what an ADD makes, and only looks" {
+	listed
+	call CHECK "$(config 1.0.0)"
+	silent
+	call CHECK "$(config 0.4.0 '.limits = {max_vqps: 5, max_mrs: 0}')"
+	silent
+	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["list","list"]' ]
+}
+
+@test "CHECK takes a VQP namespace that an administrator made" {
+	listed 'del(.id, .ifname, .network) | .name = "mine"'
+	call CHECK "$(config 1.0.0)"
+	silent
+}
+
+@test "CHECK finds each difference" {
+	for change in '.tenant = 2' '.gid = "::ffff:10.1.0.3"' '.netns_ino += 1' '.max_vqps = 6' '.max_vqps = 0' \
+		'del(.max_vqps)' '.id = "c2"' '.ifname = "net1"' '.network = "other"'; do
+		echo "$change"
+		listed "$change"
+		call CHECK "$(config 1.0.0 '.limits = {max_vqps: 5}')"
+		error_is 102
+	done
+}
+
+@test "CHECK needs what ADD needs" {
+	call CHECK "$(config 1.0.0 'del(.prevResult)')"
+	refused_with 7
+	call CHECK "$(config 1.0.0)" CNI_NETNS=/nowhere
+	refused_with 4
+	call CHECK "$(config 1.0.0 '.vqpd = "/nowhere/vqpd.sock"')"
+	refused_with 11
+}
+
+@test "CHECK is refused before 0.4.0, GC and STATUS before 1.1.0" {
+	for version in 0.1.0 0.2.0 0.3.0 0.3.1; do
+		call CHECK "$(config $version 'del(.prevResult)')"
+		refused_with 1
+	done
+	for version in 0.4.0 1.0.0; do
+		call GC "$(config $version '."cni.dev/valid-attachments" = []')"
+		refused_with 1
+		call STATUS "$(config $version)"
+		refused_with 1
+	done
+}
+
+@test "STATUS is silent when an ADD can be served, without other variables and prevResult" {
+	reply '{"ok":true,"module":true,"node":{"node_gid":"fd00::1"}}' status
+	run --separate-stderr env -i CNI_COMMAND=STATUS "$PLUGIN" <<<"$(config 1.1.0 'del(.prevResult)')"
+	silent
+}
+
+@test "STATUS without vqpd is 50, without module or RDMA device 51" {
+	call STATUS "$(config 1.1.0 '.vqpd = "/nowhere/vqpd.sock"')"
+	error_is 50
+	jq -e '.details | contains("/nowhere/vqpd.sock")' <<<"$output"
+	reply '{"ok":false,"errno":"ENOMEM","error":"no memory"}' status
 	call STATUS "$(config 1.1.0)"
-	refused_with 1
+	error_is 50
+	reply '{"ok":true,"module":false,"node":null}' status
+	call STATUS "$(config 1.1.0)"
+	error_is 51
+	reply '{"ok":true,"module":true,"node":null}' status
+	call STATUS "$(config 1.1.0)"
+	error_is 51
+}
+
+@test "STATUS refuses a configuration that no ADD could be served with" {
+	call STATUS "$(config 1.1.0 '.tenant = 0')"
+	refused_with 7
+}
+
+# Three attachments of this network, one of another, one of none, and an administrator's.
+many_listed() {
+	reply "$(jq -cn '{ok: true, namespaces: ([{tenant: 1, name: "mine"}, {tenant: 1, id: "c1", ifname: "eth0"}] + [
+		("c1/eth0/net", "c1/net1/net", "c2/eth0/net", "c2/eth0/other") | split("/") |
+		{tenant: 1, id: .[0], ifname: .[1], network: .[2]}])}')" list
+	reply '{"ok":true,"deleted":1}' del
+}
+
+# The attachments that were deleted are these.
+deleted_are() {
+	[ "$(jq -sc 'map(select(.op == "del") | [.id, .ifname, .network])' "$SOCKET.requests")" = "$1" ]
+}
+
+@test "GC deletes this network's attachments that are not listed, and no others" {
+	many_listed
+	call GC "$(config 1.1.0 '."cni.dev/valid-attachments" = [{containerID: "c1", ifname: "net1"}, {containerID: "c9", ifname: "eth0"}]')"
+	silent
+	deleted_are '[["c1","eth0","net"],["c2","eth0","net"]]'
+}
+
+@test "GC needs no variable but its own, and no prevResult" {
+	many_listed
+	run --separate-stderr env -i CNI_COMMAND=GC "$PLUGIN" <<<"$(config 1.1.0 'del(.prevResult)
+		| ."cni.dev/valid-attachments" = []')"
+	silent
+	deleted_are '[["c1","eth0","net"],["c1","net1","net"],["c2","eth0","net"]]'
+}
+
+@test "GC takes the list under its older name, and null for an empty one" {
+	many_listed
+	call GC "$(config 1.1.0 '."cni.dev/attachments" = [{containerID: "c1", ifname: "net1"}, {containerID: "c1", ifname: "eth0"}]')"
+	silent
+	deleted_are '[["c2","eth0","net"]]'
+	rm "$SOCKET.requests"
+	call GC "$(config 1.1.0 '."cni.dev/valid-attachments" = null')"
+	silent
+	deleted_are '[["c1","eth0","net"],["c1","net1","net"],["c2","eth0","net"]]'
+}
+
+@test "GC without a list, or with one that is none, deletes nothing" {
+	many_listed
+	call GC "$(config 1.1.0)"
+	refused_with 7
+	for list in 5 '"c1"' '{}' '["c1"]' '[{}]' '[{containerID: "c1"}]' '[{containerID: 1, ifname: "eth0"}]'; do
+		echo "$list"
+		call GC "$(config 1.1.0 '."cni.dev/valid-attachments" = '"$list")"
+		refused_with 6
+	done
+}
+
+@test "GC goes on after a failure, and tells it" {
+	many_listed
+	reply '{"ok":false,"errno":"EIO","error":"the kernel refused"}' del
+	call GC "$(config 1.1.0 '."cni.dev/valid-attachments" = []')"
+	error_is 100
+	deleted_are '[["c1","eth0","net"],["c1","net1","net"],["c2","eth0","net"]]'
+}
+
+# ---- a failed ADD ----
+
+@test "ADD fails and is undone when vqpd does not say that it set the limits" {
+	for answer in '{"ok":true,"tenant":1}' '{"ok":true,"tenant":1,"limits":{}}' '{"ok":true,"limits":{"max_vqps":6}}'; do
+		rm -f "$SOCKET.requests"
+		reply "$answer" add
+		call ADD "$(config 1.0.0 '.limits = {max_vqps: 5}')"
+		undone_with 102
+		jq -e '.details | contains("older than this plugin")' <<<"$output"
+	done
+}
+
+@test "ADD without limits is served by a vqpd that knows of none" {
+	reply '{"ok":true,"gid":"::ffff:10.1.0.2","tenant":1}' add
+	call ADD "$(config 1.0.0)"
+	answer_is true
+}
+
+@test "ADD fails and is undone when its result cannot be written" {
+	run --separate-stderr env -i CNI_COMMAND=ADD CNI_CONTAINERID=c1 CNI_NETNS="$NETNS" CNI_IFNAME=eth0 \
+		sh -c '"$1" >/dev/full' - "$PLUGIN" <<<"$(config 1.0.0)"
+	[ "$status" -eq 1 ]
+	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["add","del"]' ]
+}
+
+@test "ADD fails and is undone when nobody reads its result" {
+	mkfifo "$BATS_TEST_TMPDIR/fifo"
+	exec 4<>"$BATS_TEST_TMPDIR/fifo" 5>"$BATS_TEST_TMPDIR/fifo" 4<&-
+	run env -i CNI_COMMAND=ADD CNI_CONTAINERID=c1 CNI_NETNS="$NETNS" CNI_IFNAME=eth0 \
+		sh -c '"$1" >&5' - "$PLUGIN" <<<"$(config 1.0.0)"
+	[ "$status" -eq 1 ]
+	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["add","del"]' ]
+}
+
+@test "32 ADDs at once each get their answer" {
+	for i in {1..32}; do
+		env -i CNI_COMMAND=ADD CNI_CONTAINERID=c$i CNI_NETNS="$NETNS" CNI_IFNAME=eth0 "$PLUGIN" \
+			<<<"$(config 1.0.0 '.prevResult.ips[0].address = "10.1.0.'"$i"'/24"')" >"$BATS_TEST_TMPDIR/out$i" &
+	done
+	wait
+	for i in {1..32}; do
+		jq -e --arg address "10.1.0.$i/24" '.ips[0].address == $address' "$BATS_TEST_TMPDIR/out$i"
+	done
+	[ "$(jq -s 'map("\(.id) \(.address)") | unique | length' "$SOCKET.requests")" -eq 32 ]
 }
 
 @test "VERSION lists every version from 0.1.0 to 1.1.0" {

@@ -2,7 +2,7 @@
 /*
  * Network configurations for the CNI plugin: a prevResult that is taken can be
  * answered with in every version or is refused with a reason, and an answer is itself a
- * result that says the same.
+ * result that says the same. args get nothing that the rest of the configuration does not give.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -10,12 +10,13 @@
 #include "../../cni-plugin/args.h"
 #include "../../cni-plugin/config.h"
 #include "../../cni-plugin/result.h"
+#include "../../cni-plugin/terms.h"
 #include "../../node/address.h"
 #include "json.h"
 
 const char *const fuzz_words[] = {
 	"cniVersion", "0.1.0", "0.2.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0", "name", "type", "tenant", "vqpd", "prevResult",
-	"limits", "interfaces", "ips", "routes", "dns", "sandbox", "interface", "address", "gateway", "dst", "gw", "ip4", "ip6",
+	"limits", "max_vqps", "runtimeConfig", "args", "cni", "vqp", "interfaces", "ips", "routes", "dns", "sandbox", "interface", "address", "gateway", "dst", "gw", "ip4", "ip6",
 	"ip", "version", "mtu", "mac", "10.1.0.2/24", "fd00::2/64", "0.0.0.0/0", "::/0", "10.1.0.1", "10.1.0.2/33",
 	"eth0", "/run/netns/x", "/vqpd.sock", "net", "..", "", NULL,
 };
@@ -70,7 +71,7 @@ static void check_address(const json_t *result, const char *ifname)
 	struct vqp_error error = { 0 };
 	uint8_t gid[16];
 
-	if (vqp_result_address(result, ifname, text, &error))
+	if (vqp_result_address(result, ifname, NULL, text, &error))
 		check_error(&error);
 	else
 		fuzz_check(!vqp_address_parse(text, gid));
@@ -95,6 +96,50 @@ static void check_result(const struct vqp_config *config)
 	json_decref(before);
 }
 
+static uint32_t tenant_of(const json_t *config)
+{
+	const json_t *runtime = json_object_get(json_object_get(config, "runtimeConfig"), "vqp");
+	const json_t *tenant = json_object_get(runtime, "tenant");
+
+	if (!tenant)
+		tenant = json_object_get(config, "tenant");
+	return tenant ? json_integer_value(tenant) : 1;
+}
+
+static void check_limit(const struct vqp_terms *terms, const json_t *config, const char *name)
+{
+	const json_t *runtime = json_object_get(json_object_get(config, "runtimeConfig"), "vqp");
+	const json_t *given = json_object_get(json_object_get(runtime, "limits"), name);
+	const json_int_t max = json_integer_value(json_object_get(terms->limits, name));
+
+	if (!given)
+		given = json_object_get(json_object_get(config, "limits"), name);
+	fuzz_check(max >= 0);
+	fuzz_check(!json_integer_value(given) || (max && max <= json_integer_value(given)));
+}
+
+/* Its args are CNI_ARGS, too. */
+static void check_terms(const json_t *config)
+{
+	const json_t *args = json_object_get(json_object_get(json_object_get(config, "args"), "cni"), "vqp");
+	struct vqp_error error = { 0 };
+	struct vqp_terms terms;
+	uint8_t gid[16];
+
+	if (vqp_terms_read(&terms, config, args, &error)) {
+		fuzz_check(!terms.limits);
+		check_error(&error);
+		return;
+	}
+	fuzz_check(terms.tenant && terms.tenant == tenant_of(config));
+	fuzz_check(!terms.address || !vqp_address_parse_unicast(terms.address, gid));
+	fuzz_check(!terms.must_have_address || terms.address);
+	fuzz_check(!terms.limits || json_object_size(terms.limits));
+	check_limit(&terms, config, "max_vqps");
+	check_limit(&terms, config, "mtu");
+	vqp_terms_clear(&terms);
+}
+
 static void check_config(json_t *json)
 {
 	const char *name = json_string_value(json_object_get(json, "name"));
@@ -105,13 +150,13 @@ static void check_config(json_t *json)
 		check_error(&error);
 		fuzz_check(vqp_version_text(config.version));
 	} else {
-		const struct vqp_args args = { VQP_COMMAND_ADD, name, "/x", name };
+		const struct vqp_args args = { VQP_COMMAND_ADD, name, "/x", name, "" };
 
-		fuzz_check(config.tenant && vqp_args_is_id(name));
-		fuzz_check(!config.limits || json_is_object(config.limits));
+		fuzz_check(vqp_args_is_id(name) && config.name == name);
 		fuzz_check(!config.vqpd || config.vqpd[0] == '/');
 		if (vqp_args_check(&args, &error))
 			check_error(&error);
+		check_terms(json);
 		if (config.prev_result)
 			check_result(&config);
 	}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../node/address.h"
+#include "ask.h"
+#include "attachment.h"
+#include "result.h"
+
+/* So that errors of vqpd are never about a path that the caller got wrong. */
+static int find_netns(const struct vqp_args *args, ino_t *inode, struct vqp_error *error)
+{
+	struct stat own, given;
+
+	if (stat(args->netns, &given))
+		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT, "CNI_NETNS %s: %s",
+				     args->netns, strerror(errno));
+	if (stat("/proc/self/ns/net", &own))
+		return vqp_error_set(error, VQP_ERROR_IO, "/proc/self/ns/net: %s", strerror(errno));
+	if (given.st_ino == own.st_ino && given.st_dev == own.st_dev)
+		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT,
+				     "CNI_NETNS %s is the host's network namespace", args->netns);
+	*inode = given.st_ino;
+	return 0;
+}
+
+/* The result of the plugins before this one, a new object, and the VQP namespace's address. */
+static json_t *previous(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_terms *terms,
+			char *address, struct vqp_error *error)
+{
+	json_auto_t *result = NULL;
+
+	if (!config->prev_result) {
+		vqp_error_set(error, VQP_ERROR_CONFIG,
+			      "no prevResult: vqp is a chained plugin, put it behind bridge, ptp or the like");
+		return NULL;
+	}
+	result = vqp_result_parse(config->prev_result, config->version, error);
+	if (!result)
+		return NULL;
+	if (terms->address && !terms->must_have_address)
+		strcpy(address, terms->address);
+	else if (vqp_result_address(result, args->ifname, terms->address, address, error))
+		return NULL;
+	return json_incref(result);
+}
+
+static json_t *del_request(const struct vqp_args *args, const struct vqp_config *config)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:s*}", "op", "del", "id", args->container_id, "ifname", args->ifname,
+			 "network", config->name, "netns", *args->netns ? args->netns : NULL);
+}
+
+/* That `set` has all that is `wanted`, or the `reason` why not. */
+static int check_limits(const json_t *set, const json_t *wanted, const char *reason, struct vqp_error *error)
+{
+	const char *name;
+	json_t *max;
+
+	json_object_foreach((json_t *)wanted, name, max)
+		if (!json_equal(json_object_get(set, name), max))
+			return vqp_error_detail(error, VQP_ERROR_CHECK, reason, "the VQP namespace's limit \"%s\" is not %lld",
+						name, (long long)json_integer_value(max));
+	return 0;
+}
+
+/* Who failed to get what he asked for is told that: the first reason counts. */
+void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *config)
+{
+	json_auto_t *request = del_request(args, config), *reply = NULL;
+	struct vqp_error error = { 0 };
+
+	if (vqp_ask(config, request, &reply, "undo the ADD of", args->container_id, &error))
+		fprintf(stderr, "vqp: %s: %s\n", error.msg ? error.msg : "", error.details ? error.details : "");
+	vqp_error_clear(&error);
+}
+
+int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_terms *terms,
+		       json_t **result, struct vqp_error *error)
+{
+	json_auto_t *parsed = NULL, *out = NULL, *request = NULL, *reply = NULL;
+	char address[INET6_ADDRSTRLEN];
+	ino_t inode;
+
+	if (find_netns(args, &inode, error))
+		return error->code;
+	parsed = previous(args, config, terms, address, error);
+	if (!parsed)
+		return error->code;
+	/* Before anything is made, so that what cannot be answered leaves nothing behind. */
+	out = vqp_result_format(parsed, config->version, error);
+	if (!out)
+		return error->code;
+
+	request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:O*}", "op", "add", "id", args->container_id,
+			    "ifname", args->ifname, "network", config->name, "netns", args->netns,
+			    "tenant", (json_int_t)terms->tenant, "address", address, "limits", terms->limits);
+	if (vqp_ask(config, request, &reply, "make the VQP namespace of", address, error))
+		return error->code;
+	/* It ignores what it does not know: an older one would set no limits and say nothing. */
+	if (check_limits(json_object_get(reply, "limits"), terms->limits,
+			 "vqpd has not set it: it is older than this plugin; install both of one version", error)) {
+		vqp_attachment_undo(args, config);
+		return error->code;
+	}
+	*result = json_incref(out);
+	return 0;
+}
+
+/*
+ * With vqpd away there is nothing to undo that does not end by itself: the
+ * kernel ends the VQP namespace with the network namespace, and vqpd compares
+ * its records with the kernel when it comes back. Failing would only keep the
+ * container from being cleaned up.
+ */
+int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *config, struct vqp_error *error)
+{
+	json_auto_t *request = del_request(args, config), *reply = NULL;
+
+	if (vqp_ask(config, request, &reply, "delete the VQP namespace of", args->container_id, error) ==
+	    VQP_ERROR_TRY_AGAIN) {
+		fprintf(stderr, "vqp: DEL without vqpd, the kernel cleans up: %s\n",
+			error->details ? error->details : "");
+		vqp_error_clear(error);
+	}
+	return error->code;
+}
+
+/* The VQP namespace of a network namespace among vqpd's; NULL if there is none. */
+static const json_t *find_in(const json_t *list, ino_t inode)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+		if (json_integer_value(json_object_get(item, "netns_ino")) == (json_int_t)inode)
+			return item;
+	return NULL;
+}
+
+static int is_member(const json_t *item, const char *name, const char *wanted)
+{
+	const char *text = json_string_value(json_object_get(item, name));
+
+	return !text || !strcmp(text, wanted);
+}
+
+static int compare(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_terms *terms,
+		   const char *address, const json_t *item, struct vqp_error *error)
+{
+	const char *found = json_string_value(json_object_get(item, "gid"));
+	uint8_t gid[16], found_gid[16];
+
+	if (!is_member(item, "id", args->container_id) || !is_member(item, "ifname", args->ifname) ||
+	    !is_member(item, "network", config->name))
+		return vqp_error_set(error, VQP_ERROR_CHECK, "the VQP namespace is that of another attachment, %s",
+				     json_string_value(json_object_get(item, "name")));
+	if (json_integer_value(json_object_get(item, "tenant")) != terms->tenant || !found ||
+	    vqp_address_parse(found, found_gid) || vqp_address_parse(address, gid) ||
+	    memcmp(found_gid, gid, sizeof(gid)))
+		return vqp_error_set(error, VQP_ERROR_CHECK, "the VQP namespace is not that of %s in tenant %u",
+				     address, terms->tenant);
+	return check_limits(item, terms->limits, "it was changed: vqpctl ns set", error);
+}
+
+int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_terms *terms,
+			 struct vqp_error *error)
+{
+	json_auto_t *result = NULL, *request = NULL, *reply = NULL;
+	char address[INET6_ADDRSTRLEN];
+	const json_t *item;
+	ino_t inode;
+
+	if (find_netns(args, &inode, error))
+		return error->code;
+	result = previous(args, config, terms, address, error);
+	if (!result)
+		return error->code;
+	request = json_pack("{s:s}", "op", "list");
+	if (vqp_ask(config, request, &reply, "look at the VQP namespace of", args->container_id, error))
+		return error->code;
+	item = find_in(json_object_get(reply, "namespaces"), inode);
+	if (!item)
+		return vqp_error_set(error, VQP_ERROR_CHECK, "the VQP namespace of %s is missing", address);
+	return compare(args, config, terms, address, item, error);
+}

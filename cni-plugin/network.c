@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <string.h>
+
+#include "ask.h"
+#include "network.h"
+
+int vqp_network_status(const struct vqp_config *config, struct vqp_error *error)
+{
+	json_auto_t *request = json_pack("{s:s}", "op", "status"), *reply = NULL;
+
+	if (vqp_ask(config, request, &reply, "attach containers to", config->name, error))
+		return error->code = VQP_ERROR_UNAVAILABLE;
+	if (!json_is_true(json_object_get(reply, "module")))
+		return vqp_error_set(error, VQP_ERROR_LIMITED, "the kernel module vqp is not loaded: modprobe vqp");
+	if (!json_is_object(json_object_get(reply, "node")))
+		return vqp_error_set(error, VQP_ERROR_LIMITED,
+				     "no usable RDMA device, so that no other node can be reached: rdma link");
+	return 0;
+}
+
+/* "ID/IFNAME", which no other attachment has. A new string; NULL: one of the two is no string. */
+static json_t *key_of(const json_t *id, const json_t *ifname)
+{
+	if (!json_is_string(id) || !json_is_string(ifname))
+		return NULL;
+	return json_sprintf("%s/%s", json_string_value(id), json_string_value(ifname));
+}
+
+/*
+ * The attachments that are to stay, as the keys of a new object. They are listed under the specification's
+ * name, or one that libcni once took for it, where null is an empty list.
+ */
+static json_t *read_valid(const struct vqp_config *config, struct vqp_error *error)
+{
+	const json_t *list = json_object_get(config->json, "cni.dev/valid-attachments"), *item;
+	json_auto_t *valid = json_object();
+	size_t i;
+
+	if (!list)
+		list = json_object_get(config->json, "cni.dev/attachments");
+	if (!list)
+		vqp_error_set(error, VQP_ERROR_CONFIG,
+			      "no \"cni.dev/valid-attachments\": without it all would have to go");
+	else if (!json_is_array(list) && !json_is_null(list))
+		vqp_error_set(error, VQP_ERROR_DECODE, "\"cni.dev/valid-attachments\" must be an array");
+	json_array_foreach(list, i, item) {
+		json_auto_t *key = key_of(json_object_get(item, "containerID"), json_object_get(item, "ifname"));
+
+		if (!key)
+			vqp_error_set(error, VQP_ERROR_DECODE,
+				      "\"cni.dev/valid-attachments\" must have objects of \"containerID\" and \"ifname\"");
+		else
+			json_object_set_new(valid, json_string_value(key), json_true());
+	}
+	return error->code ? NULL : json_incref(valid);
+}
+
+/* One that fails does not keep the others from being deleted; the last reason is told. */
+static void collect(const struct vqp_config *config, const json_t *item, const json_t *valid, struct vqp_error *error)
+{
+	json_t *id = json_object_get(item, "id"), *ifname = json_object_get(item, "ifname");
+	const char *network = json_string_value(json_object_get(item, "network"));
+	json_auto_t *key = key_of(id, ifname), *request = NULL, *reply = NULL;
+
+	if (!key || !network || strcmp(network, config->name) || json_object_get(valid, json_string_value(key)))
+		return;
+	request = json_pack("{s:s, s:O, s:O, s:s}", "op", "del", "id", id, "ifname", ifname,
+			    "network", config->name);
+	vqp_ask(config, request, &reply, "delete the VQP namespace of", json_string_value(key), error);
+}
+
+int vqp_network_gc(const struct vqp_config *config, struct vqp_error *error)
+{
+	json_auto_t *valid = read_valid(config, error), *request = NULL, *reply = NULL;
+	const json_t *list, *item;
+	size_t i;
+
+	if (!valid)
+		return error->code;
+	request = json_pack("{s:s}", "op", "list");
+	if (vqp_ask(config, request, &reply, "list the VQP namespaces of", config->name, error))
+		return error->code;
+	list = json_object_get(reply, "namespaces");
+	json_array_foreach(list, i, item)
+		collect(config, item, valid, error);
+	return error->code;
+}
