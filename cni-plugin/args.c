@@ -122,8 +122,12 @@ static int set_limit(json_t *terms, char *name, const char *value)
 	return json_object_set_new(limits, name, number(value));
 }
 
-static int set_term(json_t *terms, char *name, const char *value)
+/* VQP_NAME=VALUE, which is cut in two. */
+static int set_term(json_t *terms, char *pair, char *value)
 {
+	char *name = pair + strlen("VQP_");
+
+	*value++ = '\0';
 	if (!strcmp(name, "TENANT"))
 		return json_object_set_new(terms, "tenant", number(value));
 	if (!strcmp(name, "ADDRESS"))
@@ -139,11 +143,9 @@ json_t *vqp_args_terms(const struct vqp_args *args, struct vqp_error *error)
 	for (pair = copy ? strtok_r(copy, ";", &rest) : NULL; pair; pair = strtok_r(NULL, ";", &rest)) {
 		char *value = strchr(pair, '=');
 
-		if (value)
-			*value++ = '\0';
-		if (!value)
+		if (!value || value == pair)
 			vqp_error_set(error, VQP_ERROR_ENVIRONMENT, "CNI_ARGS: \"%s\" is not of the form NAME=VALUE", pair);
-		else if (!strncmp(pair, "VQP_", 4) && set_term(terms, pair + 4, value))
+		else if (!strncmp(pair, "VQP_", 4) && set_term(terms, pair, value))
 			vqp_error_set(error, VQP_ERROR_ENVIRONMENT,
 				      "CNI_ARGS: VQP_TENANT and VQP_MAX_... are numbers, VQP_ADDRESS is an address, and there is no other VQP_...");
 	}

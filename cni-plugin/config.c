@@ -120,8 +120,8 @@ int vqp_config_parse(struct vqp_config *config, json_t *json, struct vqp_error *
 		return vqp_error_set(error, VQP_ERROR_DECODE,
 				     "no network configuration (a JSON object) on standard input");
 
-	if (parse_version(config, error) ||
-	    parse_name(config, error) ||
+	if (parse_name(config, error) ||
+	    parse_version(config, error) ||
 	    parse_vqpd(config, error) ||
 	    parse_prev_result(config, error))
 		return error->code;

@@ -6,86 +6,7 @@
 
 bats_require_minimum_version 1.5.0
 
-setup_file() {
-	export PLUGIN=${O:-$BATS_TEST_DIRNAME/../build}/bin/cni/vqp
-	export SOCKET=$BATS_FILE_TMPDIR/vqpd.sock
-	"$BATS_TEST_DIRNAME/fake-vqpd" "$SOCKET" 3>&- &
-	echo $! >"$BATS_FILE_TMPDIR/pid"
-	timeout 10 bash -c 'until [ -S "$SOCKET" ]; do sleep 0.01; done'
-}
-
-teardown_file() {
-	kill "$(cat "$BATS_FILE_TMPDIR/pid")"
-}
-
-setup() {
-	# The plugin only hands its path to vqpd, so any file will do.
-	NETNS=$BATS_TEST_TMPDIR/netns
-	touch "$NETNS"
-	rm -f "$SOCKET".re*
-}
-
-# ANSWER [OP]: what vqpd says to all, or to OP.
-reply() { echo "$1" >"$SOCKET.reply${2+.$2}"; }
-
-# A configuration as behind bridge, of CNI version $1, changed by the jq filter $2.
-config() {
-	jq -cn --arg version "$1" --arg socket "$SOCKET" '{
-		cniVersion: $version, name: "net", type: "vqp", vqpd: $socket,
-		prevResult: {
-			cniVersion: $version,
-			interfaces: [{name: "br0"}, {name: "veth0"}, {name: "eth0", mac: "02:00:00:00:00:01", sandbox: "/run/netns/x"}],
-			ips: [{interface: 2, address: "10.1.0.2/24", gateway: "10.1.0.1"}],
-			routes: [{dst: "0.0.0.0/0"}],
-			dns: {}
-		}
-	} | '"${2-.}"
-}
-
-# COMMAND CONFIG [NAME=VALUE...]: call the plugin with a full environment, changed as told.
-call() {
-	local command=$1 config=$2
-	shift 2
-
-	run --separate-stderr env -i CNI_COMMAND="$command" CNI_CONTAINERID=c1 CNI_NETNS="$NETNS" \
-		CNI_IFNAME=eth0 CNI_PATH=/nowhere "$@" "$PLUGIN" <<<"$config"
-}
-
-# The last call failed with this code and a text, as the specification has it.
-error_is() {
-	echo "status $status, output $output"
-	[ "$status" -eq 1 ]
-	jq -e --argjson code "$1" '.code == $code and (.msg | length > 0) and (.cniVersion | length > 0)' <<<"$output"
-}
-
-# ... and vqpd was not asked.
-refused_with() {
-	error_is "$1"
-	[ ! -e "$SOCKET.requests" ]
-}
-
-# The last call succeeded with an answer on which the jq filter is true.
-answer_is() {
-	echo "status $status, output $output, stderr $stderr"
-	[ "$status" -eq 0 ]
-	jq -e "$1" <<<"$output"
-}
-
-# The last call failed, and nothing was made: a del came last.
-undone_with() {
-	error_is "$1"
-	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["add","del"]' ]
-}
-
-# Of the last request.
-request_is() { tail -n 1 "$SOCKET.requests" | jq -e "$1"; }
-
-# Succeeded, and printed nothing.
-silent() {
-	echo "status $status, output $output, stderr $stderr"
-	[ "$status" -eq 0 ]
-	[ -z "$output" ]
-}
+load cni
 
 @test "ADD asks vqpd for the address of prevResult" {
 	call ADD "$(config 1.0.0)"
@@ -259,6 +180,15 @@ silent() {
 		call ADD "$(config 1.0.0 ".limits = $limits")"
 		refused_with 6
 	done
+}
+
+@test "a limit that is no integer is a decoding error, a negative one a configuration error" {
+	for limit in '"5"' 1.5 null '{}'; do
+		call ADD "$(config 1.0.0 ".limits.max_vqps = $limit")"
+		refused_with 6
+	done
+	call ADD "$(config 1.0.0 ".limits.max_vqps = -1")"
+	refused_with 7
 }
 
 @test "a vqpd that is no absolute path is a configuration error" {
@@ -520,7 +450,9 @@ deleted_are() {
 
 @test "ADD fails and is undone when nobody reads its result" {
 	mkfifo "$BATS_TEST_TMPDIR/fifo"
-	exec 4<>"$BATS_TEST_TMPDIR/fifo" 5>"$BATS_TEST_TMPDIR/fifo" 4<&-
+	exec 4<>"$BATS_TEST_TMPDIR/fifo"
+	exec 5>"$BATS_TEST_TMPDIR/fifo"
+	exec 4<&-
 	run env -i CNI_COMMAND=ADD CNI_CONTAINERID=c1 CNI_NETNS="$NETNS" CNI_IFNAME=eth0 \
 		sh -c '"$1" >&5' - "$PLUGIN" <<<"$(config 1.0.0)"
 	[ "$status" -eq 1 ]
@@ -529,7 +461,7 @@ deleted_are() {
 
 @test "32 ADDs at once each get their answer" {
 	for i in {1..32}; do
-		env -i CNI_COMMAND=ADD CNI_CONTAINERID=c$i CNI_NETNS="$NETNS" CNI_IFNAME=eth0 "$PLUGIN" \
+		env -i CNI_COMMAND=ADD CNI_CONTAINERID="c$i" CNI_NETNS="$NETNS" CNI_IFNAME=eth0 "$PLUGIN" \
 			<<<"$(config 1.0.0 '.prevResult.ips[0].address = "10.1.0.'"$i"'/24"')" >"$BATS_TEST_TMPDIR/out$i" &
 	done
 	wait
@@ -557,6 +489,23 @@ deleted_are() {
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
 	[[ $stderr == *"CNI plugin"* ]]
+}
+
+@test "a plugin that is installed meanwhile can be run at any time" {
+	local installed=$BATS_TEST_TMPDIR/opt/cni/bin/vqp installer runs=0
+
+	install() { make -C "$BATS_TEST_DIRNAME/../cni-plugin" DESTDIR="$BATS_TEST_TMPDIR" install >/dev/null; }
+	install
+	for i in {1..10}; do install; done &
+	installer=$!
+	while [ -e /proc/$installer ]; do
+		CNI_COMMAND=VERSION "$installed" </dev/null >/dev/null
+		((++runs))
+	done
+	wait $installer
+	[ $runs -gt 10 ]
+	[ "$(ls -A "${installed%/*}")" = vqp ]
+	jq -e .title "$BATS_TEST_TMPDIR/usr/local/share/doc/vqp/vqp.schema.json"
 }
 
 @test "a network list can be run: cni-exec chains the results and undoes them in reverse" {
