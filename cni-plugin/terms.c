@@ -53,10 +53,9 @@ static int parse_limits(json_t **limits, json_t *value, const char *where, struc
 	return 0;
 }
 
-/* What one of them says; nothing, if there is none. What is in *said belongs to `object`. */
+/* Adds to *said what one of them says; it belongs to `object`, which may be NULL. */
 static int parse(struct vqp_terms *said, const json_t *object, const char *where, struct vqp_error *error)
 {
-	*said = (struct vqp_terms){ 0 };
 	if (parse_tenant(&said->tenant, json_object_get(object, "tenant"), where, error) ||
 	    parse_address(&said->address, json_object_get(object, "address"), where, error) ||
 	    parse_limits(&said->limits, json_object_get(object, "limits"), where, error))
@@ -154,7 +153,7 @@ static int merge(struct vqp_terms *terms, const struct vqp_terms *own, const str
 static int read_asked(struct vqp_terms *asked, const json_t *config, const json_t *args, struct vqp_error *error)
 {
 	const json_t *cni = get_object(get_object(config, "args", "args", error), "cni", "args.cni", error);
-	struct vqp_terms inner, outer;
+	struct vqp_terms inner = { 0 }, outer = { 0 };
 
 	*asked = (struct vqp_terms){ 0 };
 	if (error->code || parse_own(&inner, cni, "args.cni.vqp", error) ||
@@ -171,7 +170,7 @@ static int read_asked(struct vqp_terms *asked, const json_t *config, const json_
 int vqp_terms_read(struct vqp_terms *terms, const json_t *config, const json_t *args, struct vqp_error *error)
 {
 	const json_t *runtime_config = get_object(config, "runtimeConfig", "runtimeConfig", error);
-	struct vqp_terms own, asked = { 0 }, runtime;
+	struct vqp_terms own = { 0 }, asked = { 0 }, runtime = { 0 };
 
 	*terms = (struct vqp_terms){ 0 };
 	if (!error->code && !parse(&own, config, "the network's configuration", error) &&

@@ -124,14 +124,15 @@ network() {
 	echo "$list"
 }
 
-# LIST NAME: make network namespace NAME and attach it; prints its address.
+# LIST NAME [IFNAME]: attach a network namespace, which is made if need be; prints its address.
 attach() {
-	ip netns add "$2"
-	CNI_PATH=$BIN/cni:/usr/lib/cni cni-exec add "$1" "cni-$2" "/run/netns/$2" eth0 |
-		jq -r '.ips[0].address | split("/")[0]'
+	[ -e "/run/netns/$2" ] || ip netns add "$2"
+	CNI_PATH=$BIN/cni:/usr/lib/cni cni-exec add "$1" "cni-$2" "/run/netns/$2" "${3-eth0}" |
+		jq -r '.ips[-1].address | split("/")[0]'
 }
 
-detach() { CNI_PATH=$BIN/cni:/usr/lib/cni cni-exec del "$1" "cni-$2" "/run/netns/$2" eth0; }
+# LIST NAME [IFNAME]
+detach() { CNI_PATH=$BIN/cni:/usr/lib/cni cni-exec del "$1" "cni-$2" "/run/netns/$2" "${3-eth0}"; }
 
 # COMMAND LIST NAME RESULT: call the plugin vqp of a list alone
 plugin() {
@@ -140,7 +141,41 @@ plugin() {
 		CNI_COMMAND=$1 CNI_CONTAINERID=cni-$3 CNI_NETNS=/run/netns/$3 CNI_IFNAME=eth0 "$BIN/cni/vqp"
 }
 
-# Whatever a test left behind.
+# NUMBER...: of network namespaces nNUMBER, all at once, call the plugin vqp of a list by COMMAND; their
+# addresses are 10.60.2.NUMBER. Fails if one fails.
+plugins() {
+	local command=$1 list=$2 i pids=() failed=0
+
+	shift 2
+	for i; do
+		plugin "$command" "$list" "n$i" "$(result "10.60.2.$i")" >/dev/null &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i" || failed=1
+	done
+	return $failed
+}
+
+# ADDRESS: the result of a plugin that gives it
+result() { echo '{"cniVersion": "1.0.0", "ips": [{"address": "'"$1"'/24"}]}'; }
+
+# LIST [NAME...]: GC by the plugin vqp of a list; the attachments eth0 of these are to stay
+gc() {
+	local list=$1
+
+	shift
+	network_command GC "$list" "$(jq -cn '{"cni.dev/valid-attachments":
+		[$ARGS.positional[] | {containerID: "cni-\(.)", ifname: "eth0"}]}' --args "$@")"
+}
+
+# COMMAND LIST [MEMBERS]: what CNI 1.1.0 has for networks; Debian's plugins do not know it
+network_command() {
+	jq -c --argjson more "${3-null}" '. as $list | .plugins[] | select(.type == "vqp") |
+		. + {name: $list.name, cniVersion: "1.1.0"} + $more' "$2" | CNI_COMMAND=$1 "$BIN/cni/vqp"
+}
+
+# What a test has left behind.
 cleanup() {
 	local id name
 
@@ -150,6 +185,7 @@ cleanup() {
 	for name in $(ip netns list | cut -d' ' -f1); do
 		ip netns del "$name"
 	done
+	ip link del vqpmaster 2>/dev/null || true
 	rm -rf "$WORK/ipam"
 	find "$WORK" -mindepth 1 -maxdepth 1 ! -name bin ! -name rootfs ! -name template ! -name config.json \
 		-exec rm -rf {} +

@@ -334,9 +334,124 @@ fails_with() {
 @test "CNI: CHECK finds the namespace, and its absence" {
 	on 'list=$(network net 1)
 		address=$(attach $list n1)
-		result="{\"cniVersion\": \"1.0.0\", \"ips\": [{\"address\": \"$address/24\"}]}"
-		plugin CHECK $list n1 "$result"
-		refused plugin CHECK $list n1 "{\"cniVersion\": \"1.0.0\", \"ips\": [{\"address\": \"10.60.0.9/24\"}]}"
+		plugin CHECK $list n1 "$(result $address)"
+		refused plugin CHECK $list n1 "$(result 10.60.0.9)"
 		detach $list n1
-		[ "$(plugin CHECK $list n1 "$result" | jq .code)" = 102 ]'
+		[ "$(plugin CHECK $list n1 "$(result $address)" | jq .code)" = 102 ]'
 }
+
+@test "CNI: CHECK finds limits that were changed" {
+	on 'list=$(network net 1 ".plugins[1].limits = {max_vqps: 5}")
+		address=$(attach $list n1)
+		plugin CHECK $list n1 "$(result $address)"
+		vqpctl ns set --netns n1 --max-vqps 6
+		[ "$(plugin CHECK $list n1 "$(result $address)" | jq .code)" = 102 ]
+		vqpctl ns set --netns n1 --max-vqps 5 --max-mrs 5
+		plugin CHECK $list n1 "$(result $address)"'
+}
+
+# Two pods on a network whose first plugin is this one talk to each other.
+chained_behind() {
+	on 'ip link add vqpmaster type dummy && ip link set vqpmaster up
+		list=$(network net 1 ".plugins[0] = {type: \"'"$1"'\", ipam: .plugins[0].ipam} + '"${2-{\}}"'")
+		one=$(attach $list n1)
+		two=$(attach $list n2)
+		[ $one != $two ]
+		plugin CHECK $list n1 "$(result $one)"
+		start c1 "$(netns n1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		run_once c2 "$(netns n2) | .process.args = [\"vqpt\", \"--count=10\", \"send\", \"$one\", \"7000\"]"
+		detach $list n2
+		detach $list n1
+		has_namespaces 0'
+}
+
+@test "CNI: behind bridge" {
+	chained_behind bridge '{bridge: \"brnet\"}'
+}
+
+@test "CNI: behind ptp" {
+	chained_behind ptp
+}
+
+@test "CNI: behind macvlan" {
+	chained_behind macvlan '{master: \"vqpmaster\"}'
+}
+
+@test "CNI: behind ipvlan" {
+	chained_behind ipvlan '{master: \"vqpmaster\"}'
+}
+
+@test "CNI: of several interfaces the one whose network has vqp gives the address" {
+	on 'plain=$(network plain 1 ".plugins |= .[:1]")
+		list=$(network second 2)
+		attach $plain n1 eth0
+		address=$(attach $list n1 net1)
+		[ "$(namespaces)" = "1 $address" ]
+		[[ $address == 10.66.2.* ]]
+		detach $plain n1 eth0
+		has_namespace $address
+		detach $list n1 net1
+		has_namespaces 0'
+}
+
+@test "CNI: a second attachment of a network namespace is told of the first, which stays" {
+	on 'one=$(network one 1)
+		address=$(attach $one n1 eth0)
+		two=$(network two 2)
+		out=$(plugin ADD $two n1 "$(result 10.66.2.9)") || true
+		jq -e ".code == 101 and (.details | contains(\"cni-n1/eth0/one\"))" <<<"$out"
+		out=$(plugin ADD $two n1 "$(result $address)") || true
+		jq -e ".code == 101 and (.details | contains(\"cni-n1/eth0/one\"))" <<<"$out"
+		plugin DEL $two n1 "$(result $address)"
+		has_namespace $address
+		detach $one n1 eth0
+		has_namespaces 0'
+}
+
+@test "CNI: GC removes what lost DELs left in its network, and nothing else" {
+	on 'one=$(network one 1) two=$(network two 2)
+		for i in 1 2 3 4 5; do ip netns add n$i; done
+		plugins ADD $one 1 2 3
+		plugins ADD $two 4
+		vqpctl ns add --netns n5 --tenant 1 --address 10.60.2.5 --name mine
+		gc $one n2 n9
+		[ "$(namespaces | sort)" = "$(printf "1 10.60.2.%s\n" 2 4 5)" ]
+		gc $one
+		[ "$(namespaces | sort)" = "$(printf "1 10.60.2.%s\n" 4 5)" ]
+		gc $two
+		has_namespace 10.60.2.5
+		has_namespaces 1'
+}
+
+@test "CNI: GC knows the networks after a restart of vqpd" {
+	on 'one=$(network one 1) two=$(network two 2)
+		ip netns add n1; ip netns add n2
+		plugins ADD $one 1
+		plugins ADD $two 2
+		pkill -9 -x vqpd'
+	vqp_up
+	on 'gc $WORK/one.conflist
+		[ "$(namespaces)" = "1 10.60.2.2" ]'
+}
+
+@test "CNI: STATUS" {
+	on 'network_command STATUS $(network net 1)'
+	"$testbed" fault parent-gone 1
+	on 'eventually eval "[ \"\$(network_command STATUS \$WORK/net.conflist | jq .code)\" = 51 ]"'
+	"$testbed" fault parent-gone 1 off
+	on 'eventually network_command STATUS $WORK/net.conflist
+		kill $(pidof vqpd)
+		eventually eval "[ \"\$(network_command STATUS \$WORK/net.conflist | jq .code)\" = 50 ]"'
+	vqp_up
+}
+
+@test "CNI: 32 ADDs, CHECKs and DELs at once" {
+	on 'list=$(network net 1 ".plugins[1].limits = {max_vqps: 5}")
+		for i in $(seq 32); do ip netns add n$i; done
+		plugins ADD $list $(seq 32)
+		has_namespaces 32
+		plugins CHECK $list $(seq 32)
+		plugins DEL $list $(seq 32)
+		has_namespaces 0'
+}
+

@@ -16,7 +16,8 @@
 
 const char *const fuzz_words[] = {
 	"cniVersion", "0.1.0", "0.2.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0", "name", "type", "tenant", "vqpd", "prevResult",
-	"limits", "max_vqps", "runtimeConfig", "args", "cni", "vqp", "interfaces", "ips", "routes", "dns", "sandbox", "interface", "address", "gateway", "dst", "gw", "ip4", "ip6",
+	"limits", "max_vqps", "runtimeConfig", "args", "cni", "vqp", "interfaces",
+	"CNI_ARGS", "VQP_TENANT=7;VQP_MAX_VQPS=5", "VQP_ADDRESS=10.1.0.2;A=b;;C=d", "VQP_=", "A", "ips", "routes", "dns", "sandbox", "interface", "address", "gateway", "dst", "gw", "ip4", "ip6",
 	"ip", "version", "mtu", "mac", "10.1.0.2/24", "fd00::2/64", "0.0.0.0/0", "::/0", "10.1.0.1", "10.1.0.2/33",
 	"eth0", "/run/netns/x", "/vqpd.sock", "net", "..", "", NULL,
 };
@@ -118,17 +119,21 @@ static void check_limit(const struct vqp_terms *terms, const json_t *config, con
 	fuzz_check(!json_integer_value(given) || (max && max <= json_integer_value(given)));
 }
 
-/* Its args are CNI_ARGS, too. */
+/* What CNI_ARGS says is in a member of that name. */
 static void check_terms(const json_t *config)
 {
-	const json_t *args = json_object_get(json_object_get(json_object_get(config, "args"), "cni"), "vqp");
+	const char *text = json_string_value(json_object_get(config, "CNI_ARGS"));
+	const struct vqp_args args = { .args = text ? text : "" };
 	struct vqp_error error = { 0 };
 	struct vqp_terms terms;
 	uint8_t gid[16];
+	json_t *asked = vqp_args_terms(&args, &error);
 
-	if (vqp_terms_read(&terms, config, args, &error)) {
-		fuzz_check(!terms.limits);
+	fuzz_check((asked != NULL) == (error.code == VQP_ERROR_NONE));
+	if (!asked || vqp_terms_read(&terms, config, asked, &error)) {
+		fuzz_check(!asked || !terms.limits);
 		check_error(&error);
+		json_decref(asked);
 		return;
 	}
 	fuzz_check(terms.tenant && terms.tenant == tenant_of(config));
@@ -138,6 +143,7 @@ static void check_terms(const json_t *config)
 	check_limit(&terms, config, "max_vqps");
 	check_limit(&terms, config, "mtu");
 	vqp_terms_clear(&terms);
+	json_decref(asked);
 }
 
 static void check_config(json_t *json)
