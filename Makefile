@@ -17,7 +17,7 @@ PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/allocfail test
 INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
 
 .PHONY: help demo bench test test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
-.PHONY: faults soak cycles planted coverage fuzz-kernel install uninstall clean
+.PHONY: faults leftovers soak cycles planted coverage fuzz-kernel install uninstall clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
@@ -33,6 +33,9 @@ test: deps build kmod-debug ## all tests but the long ones, on 6.1 and 6.12, som
 
 faults: deps build ## what holds under each fault of the testbed: some ten minutes a kernel
 	tests/run faults
+
+leftovers: deps build ## pods at random, with kills and lost DELs; then GC: nothing is left [STARTS=1000] [SEED=]
+	STARTS=$(or $(STARTS),1000) SUITE_TIMEOUT=8000 tests/run leftovers
 
 soak: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## everything at random, with kills [MINUTES=60] [KERNEL=] [SEED=]
 	tests/soak/soak --kernel $(or $(KERNEL),6.1) --seconds $$((60 * $(or $(MINUTES),60))) $(if $(SEED),--seed $(SEED))
