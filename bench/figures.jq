@@ -43,6 +43,10 @@ def flat: .duel as $duel | {
 	connect_cached_us: $duel.crowd.connect_us,
 	connect_uncached_reads: .lookup_reads,
 	pool_bytes,
+	cni_add_us: (.starts | map(.vqp.one_us) | median),
+	cni_echo_us: (.starts | map(."cni-echo".one_us) | median),
+	cni_add_extra_us: (.starts | map(.vqp.one_us - ."cni-echo".one_us) | median),
+	cni_add_at_once_ratio: (.starts | map(.vqp.many_us / .vqp.one_us) | median),
 } | map_values(if type == "number" then rounded else . end);
 
 # The rows of the table; `met` says whether an aim is reached, where there is one.
@@ -58,4 +62,6 @@ def figures:
 	row("incast16_ratio"; "WRITEs, vqp: bytes a second, 16 senders to one / 1"),
 	(row("syscalls_per_op_depth32"; "system calls for a message, 32 at a time") | at_most(0.05)),
 	(row("conn5000_bytes"; "kernel memory of 5,000 connected VQPs, bytes") | at_most(6300000)),
-	(row("pool_bytes"; "memory of the pool, bytes") | at_most(64000000));
+	(row("pool_bytes"; "memory of the pool, bytes") | at_most(64000000)),
+	(row("cni_add_extra_us"; "CNI ADD: microseconds above one that only echoes") | at_most(2000)),
+	(row("cni_add_at_once_ratio"; "CNI ADD: time for each, 32 at once / one by one") | at_most(1.3));
