@@ -63,7 +63,12 @@ void vqp_args_parse(struct vqp_args *args, char *const *argv)
 	args->command = *argv;
 	if (!*argv || (strcmp(*argv, "create") && strcmp(*argv, "run")))
 		return;
-	for (argv++; (taken = next_option(argv, create_options, &option)); argv += taken)
-		if (option.name && option.value && (!strcmp(option.name, "bundle") || !strcmp(option.name, "b")))
+	for (argv++; (taken = next_option(argv, create_options, &option)); argv += taken) {
+		if (!option.name || !option.value)
+			continue;
+		if (!strcmp(option.name, "bundle") || !strcmp(option.name, "b"))
 			args->bundle = option.value;
+		else if (!strcmp(option.name, "config") || !strcmp(option.name, "f"))
+			args->config = option.value;
+	}
 }

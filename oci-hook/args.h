@@ -7,6 +7,7 @@
 struct vqp_args {
 	const char *command;		/* "create", or NULL if there is none */
 	const char *bundle;		/* of create and run; the working directory if not given */
+	const char *config;		/* crun's --config; NULL: that of the bundle */
 	const char *log;		/* NULL: none */
 	const char *log_format;		/* NULL: text */
 };

@@ -37,10 +37,10 @@ static int read_text(int fd, size_t bytes, char *text, char **error)
 	return 0;
 }
 
-static int read_spec(int bundle, const struct vqp_grant *grant, json_object **spec, struct stat *old,
-		     char **error)
+static int read_spec(int dir, const char *file, const struct vqp_grant *grant, json_object **spec,
+		     struct stat *old, char **error)
 {
-	cleanup_close int fd = openat(bundle, VQP_SPEC_FILE, O_RDONLY | O_CLOEXEC);
+	cleanup_close int fd = openat(dir, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	cleanup_free char *text = NULL;
 	int ret;
 
@@ -72,9 +72,9 @@ static int write_text(int fd, const char *text, size_t bytes)
 	return 0;
 }
 
-static int write_file(int bundle, const char *name, json_object *spec, const struct stat *old)
+static int write_file(int dir, const char *name, json_object *spec, const struct stat *old)
 {
-	cleanup_close int fd = openat(bundle, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	cleanup_close int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	size_t bytes = 0;
 	const char *text = json_object_to_json_string_length(spec, JSON_C_TO_STRING_PLAIN |
 							     JSON_C_TO_STRING_NOSLASHESCAPE, &bytes);
@@ -86,32 +86,47 @@ static int write_file(int bundle, const char *name, json_object *spec, const str
 	return write_text(fd, text, bytes);
 }
 
-static int replace_spec(int bundle, json_object *spec, const struct stat *old, char **error)
+static int replace_spec(int dir, const char *file, json_object *spec, const struct stat *old, char **error)
 {
 	char name[64];
 	int ret;
 
 	snprintf(name, sizeof(name), "." VQP_SPEC_FILE ".vqp-%d", getpid());
-	ret = write_file(bundle, name, spec, old);
-	if (!ret && renameat(bundle, name, bundle, VQP_SPEC_FILE))
+	ret = write_file(dir, name, spec, old);
+	if (!ret && renameat(dir, name, dir, file))
 		ret = -errno;
 	if (!ret)
 		return 0;
-	unlinkat(bundle, name, 0);
+	unlinkat(dir, name, 0);
 	return vqp_error_fail(error, -ret, "cannot replace " VQP_SPEC_FILE ": %s", strerror(-ret));
 }
 
-int vqp_bundle_grant(const char *bundle, const struct vqp_grant *grant, char **error)
+static int grant_in(const char *path, const char *file, const struct vqp_grant *grant, char **error)
 {
-	cleanup_close int dir = open(bundle, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_object json_object *spec = NULL;
 	struct stat old = { 0 };
 	int ret;
 
 	if (dir < 0)
-		return vqp_error_fail(error, errno, "cannot open bundle %s: %s", bundle, strerror(errno));
-	ret = read_spec(dir, grant, &spec, &old, error);
-	if (!ret)
-		ret = replace_spec(dir, spec, &old, error);
-	return ret;
+		return vqp_error_fail(error, errno, "cannot open bundle %s: %s", path, strerror(errno));
+	ret = read_spec(dir, file, grant, &spec, &old, error);
+	return ret ? ret : replace_spec(dir, file, spec, &old, error);
+}
+
+int vqp_bundle_grant(const char *bundle, const char *config, const struct vqp_grant *grant, char **error)
+{
+	cleanup_free char *dir = NULL;
+	const char *slash;
+
+	/* Of this name alone crun means the one in the bundle. */
+	if (!config || !strcmp(config, VQP_SPEC_FILE))
+		return grant_in(bundle, VQP_SPEC_FILE, grant, error);
+	slash = strrchr(config, '/');
+	if (!slash)
+		return grant_in(".", config, grant, error);
+	dir = strndup(config, slash - config + 1);
+	if (!dir)
+		return vqp_error_fail(error, ENOMEM, "out of memory");
+	return grant_in(dir, slash + 1, grant, error);
 }

@@ -6,9 +6,10 @@
 #include "spec.h"
 
 /*
- * Grant the container /dev/vqp in the bundle's config.json, replacing the file at
- * once. 0, or a negative errno value with *error set to a text to be freed.
+ * Grant the container /dev/vqp in the bundle's config.json, or in the file
+ * `config` if that is not NULL, replacing the file at once. 0, or a negative
+ * errno value with *error set to a text to be freed.
  */
-int vqp_bundle_grant(const char *bundle, const struct vqp_grant *grant, char **error);
+int vqp_bundle_grant(const char *bundle, const char *config, const struct vqp_grant *grant, char **error);
 
 #endif

@@ -19,22 +19,29 @@
 #include "../node/address.h"
 #include "../node/client.h"
 #include "cleanup.h"
+#include "config.h"
 #include "error.h"
+#include "limits.h"
 #include "namespace.h"
+#include "policy.h"
+#include "privilege.h"
 #include "state.h"
+#include "wish.h"
 
 #define ID_PREFIX	"oci:"
 #define IFNAME		"all"	/* the hook knows of no interfaces */
-#define DEFAULT_TENANT	1
+#define ADDRESSES_MAX	64
 
 static const char usage[] =
-	"usage: vqp-hook createRuntime|poststop <STATE\n"
+	"usage: vqp-hook createRuntime|prestart|poststop <STATE\n"
 	"\n"
 	"An OCI hook. createRuntime makes the VQP namespace of the container's network\n"
-	"namespace if it has none; poststop deletes it. STATE is the container's state in\n"
-	"JSON, as OCI runtimes write it. Annotations that count:\n"
-	"  " VQP_STATE_TENANT "   the tenant, 1 to 4294967295 (1 if not given)\n"
-	"  " VQP_STATE_ADDRESS "  the address (the first address of the container if not given)\n"
+	"namespace if it has none, and so does prestart, for runtimes that know no other;\n"
+	"poststop deletes it. STATE is the container's state in JSON, as OCI runtimes write\n"
+	"it. " VQP_CONFIG_FILE " says what it gets, and which of these annotations count:\n"
+	"  " VQP_WISH_TENANT "     the tenant, 1 to 4294967295\n"
+	"  " VQP_WISH_ADDRESS "    the address; otherwise one of the container's own\n"
+	"  " VQP_WISH_PREFIX "max_vqps, " VQP_WISH_PREFIX "max_mrs, " VQP_WISH_PREFIX "max_bytes   lower limits\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
 /* 1 or 0, or a negative errno value. */
@@ -62,49 +69,53 @@ static int compare(const struct vqp_wish *wish, const struct vqp_namespace *foun
 	return 0;
 }
 
-static int request_add(const char *id, const char *netns, uint32_t tenant, const char *address, char **error)
+static int request_add(const char *id, const char *netns, const struct vqp_terms *terms, char **error)
 {
 	json_auto_t *reply = NULL, *request =
-		json_pack("{s:s, s:s+, s:s, s:s, s:I, s:s}", "op", "add", "id", ID_PREFIX, id,
-			  "ifname", IFNAME, "netns", netns,
-			  "tenant", (json_int_t)tenant, "address", address);
+		json_pack("{s:s, s:s+, s:s, s:s, s:I, s:s, s:o}", "op", "add", "id", ID_PREFIX, id,
+			  "ifname", IFNAME, "netns", netns, "tenant", (json_int_t)terms->tenant,
+			  "address", terms->address, "limits", vqp_limits_json(&terms->limits));
 
 	return vqpd_call(NULL, request, &reply, error);
 }
 
-/*
- * The address to make the VQP namespace with: the annotated one, or the
- * container's first. A container without any gets no VQP namespace, unless
- * its annotations ask for one.
- */
-static int choose_address(const struct vqp_wish *wish, char *address, char **error)
+/* What the operator lets this container have, which is where this thread is. */
+static int decide(const struct vqp_wish *wish, struct vqp_terms *terms, char **error)
 {
-	uint8_t gid[VQP_GID_BYTES];
-	int ret;
+	uint8_t gids[ADDRESSES_MAX][VQP_GID_BYTES];
+	struct vqp_policy policy = { 0 };
+	cleanup_free char *text = NULL;
+	size_t bytes, count;
+	int ret = vqp_config_read(VQP_CONFIG_FILE, &text, &bytes, error);
 
-	if (*wish->address) {
-		strcpy(address, wish->address);
-		return 0;
+	if (ret)
+		return ret;
+	ret = vqp_policy_parse(&policy, text, bytes, error);
+	if (ret) {
+		cleanup_free char *reason = *error;
+
+		vqp_policy_clear(&policy);
+		return vqp_error_fail(error, -ret, VQP_CONFIG_FILE ": %s", reason ? reason : strerror(-ret));
 	}
-	ret = vqp_namespace_first_gid(gid, error);
+	ret = vqp_namespace_gids(gids, ADDRESSES_MAX, &count, error);
 	if (!ret)
-		vqp_address_format(gid, address);
+		ret = vqp_policy_decide(&policy, wish, gids, count, terms, error);
+	vqp_policy_clear(&policy);
 	return ret;
 }
 
+/* A container without an address gets no VQP namespace, unless its annotations ask for one. */
 static int add(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, char **error)
 {
-	char address[VQP_ADDRESS_TEXT];
-	int ret = choose_address(wish, address, error);
+	struct vqp_terms terms;
+	int ret = decide(wish, &terms, error);
 
 	if (ret == -EADDRNOTAVAIL && !wish->tenant) {
 		fprintf(stderr, "vqp-hook: %s, so container %s gets no VQP namespace\n",
 			*error ? *error : "no address", state->id);
 		return 0;
 	}
-	if (ret)
-		return ret;
-	return request_add(state->id, netns, wish->tenant ? wish->tenant : DEFAULT_TENANT, address, error);
+	return ret ? ret : request_add(state->id, netns, &terms, error);
 }
 
 /* See to it that the network namespace has the VQP namespace that is wished for. */
@@ -113,6 +124,8 @@ static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, co
 	struct vqp_namespace found;
 	int ret = vqp_namespace_enter(netns, error);
 
+	if (!ret)
+		ret = vqp_privilege_keep(VQP_PHASE_ASK, error);
 	if (ret)
 		return ret;
 	ret = vqp_namespace_query(&found, error);
@@ -129,7 +142,7 @@ static int create(const struct vqp_state *state, char **error)
 {
 	struct vqp_wish wish;
 	char netns[32];
-	int ret = vqp_state_wish(state, &wish, error);
+	int ret = vqp_wish_parse(&wish, state->annotations, error);
 
 	if (ret)
 		return ret;
@@ -159,24 +172,30 @@ static int delete(const struct vqp_state *state, char **error)
 int main(int argc, char **argv)
 {
 	int (*stage)(const struct vqp_state *state, char **error);
+	enum vqp_phase phase = VQP_PHASE_ENTER;
 	cleanup_free char *error = NULL;
-	struct vqp_state state;
+	struct vqp_state state = { 0 };
 	int ret;
 
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
 		return 0;
 	}
-	if (argc == 2 && !strcmp(argv[1], "createRuntime")) {
+	if (argc == 2 && (!strcmp(argv[1], "createRuntime") || !strcmp(argv[1], "prestart"))) {
 		stage = create;
 	} else if (argc == 2 && !strcmp(argv[1], "poststop")) {
 		stage = delete;
+		phase = VQP_PHASE_ASK;
 	} else {
 		fputs(usage, stderr);
 		return 2;
 	}
 
-	ret = vqp_state_read(&state, stdin, &error);
+	ret = vqp_privilege_check(&error);
+	if (!ret)
+		ret = vqp_privilege_keep(phase, &error);
+	if (!ret)
+		ret = vqp_state_read(&state, stdin, &error);
 	if (!ret)
 		ret = stage(&state, &error);
 	if (ret)

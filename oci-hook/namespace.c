@@ -60,16 +60,17 @@ static int global_gid(const struct sockaddr *address, uint8_t gid[VQP_GID_BYTES]
 	}
 }
 
-int vqp_namespace_first_gid(uint8_t gid[VQP_GID_BYTES], char **error)
+int vqp_namespace_gids(uint8_t (*gids)[VQP_GID_BYTES], size_t max, size_t *count, char **error)
 {
-	struct ifaddrs *list, *entry;
+	struct ifaddrs *list;
 
+	*count = 0;
 	if (getifaddrs(&list))
 		return vqp_error_fail(error, errno, "cannot list the container's addresses: %s", strerror(errno));
-	for (entry = list; entry; entry = entry->ifa_next)
+	for (const struct ifaddrs *entry = list; entry && *count < max; entry = entry->ifa_next)
 		if (entry->ifa_addr && !(entry->ifa_flags & IFF_LOOPBACK) && entry->ifa_flags & IFF_UP &&
-		    global_gid(entry->ifa_addr, gid))
-			break;
+		    global_gid(entry->ifa_addr, gids[*count]))
+			++*count;
 	freeifaddrs(list);
-	return entry ? 0 : vqp_error_fail(error, EADDRNOTAVAIL, "the container's network namespace has no address");
+	return 0;
 }

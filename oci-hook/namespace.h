@@ -3,6 +3,7 @@
 #ifndef VQP_OCI_NAMESPACE_H
 #define VQP_OCI_NAMESPACE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../include/uapi/linux/vqp.h"
@@ -24,9 +25,9 @@ int vqp_namespace_enter(const char *path, char **error);
 int vqp_namespace_query(struct vqp_namespace *found, char **error);
 
 /*
- * The first global unicast address of an interface that is up, other than
- * loopback, where this thread is. -EADDRNOTAVAIL: there is none.
+ * The global unicast addresses, at most `max`, of interfaces that are up, other
+ * than loopback, where this thread is.
  */
-int vqp_namespace_first_gid(uint8_t gid[VQP_GID_BYTES], char **error);
+int vqp_namespace_gids(uint8_t (*gids)[VQP_GID_BYTES], size_t max, size_t *count, char **error);
 
 #endif

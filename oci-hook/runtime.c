@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,10 @@
 #include "args.h"
 #include "bundle.h"
 #include "cleanup.h"
+#include "config.h"
 #include "error.h"
+#include "privilege.h"
+#include "setting.h"
 
 #define REAL_VARIABLE	"VQP_RUNTIME_REAL"
 #define HOOK_NAME	"vqp-hook"
@@ -29,7 +33,8 @@ static const char usage[] =
 	"\n"
 	"An OCI runtime whose containers have " VQP_DEVICE_PATH ": on create and run it adds the\n"
 	"device and " HOOK_NAME " (from its own directory) to the bundle's config.json, then becomes\n"
-	"runc, else crun. " REAL_VARIABLE " in the environment names another runtime to become.\n"
+	"runc, else crun, or the runtime that " REAL_VARIABLE " in the environment or \"runtime\" in\n"
+	VQP_CONFIG_FILE " names.\n"
 	"Any arguments but a lone --help go to that runtime unchanged.\n";
 
 /* The hook that was installed together with this program. */
@@ -48,7 +53,7 @@ static int find_hook(char hook[PATH_MAX], char **error)
 	return 0;
 }
 
-static int grant(const struct vqp_args *args, char **error)
+static int grant(const struct vqp_args *args, const char *stage, char **error)
 {
 	char hook[PATH_MAX];
 	struct stat device;
@@ -62,8 +67,8 @@ static int grant(const struct vqp_args *args, char **error)
 	ret = find_hook(hook, error);
 	if (ret)
 		return ret;
-	return vqp_bundle_grant(args->bundle,
-				&(struct vqp_grant){ .device = device.st_rdev, .hook = hook }, error);
+	return vqp_bundle_grant(args->bundle, args->config,
+				&(struct vqp_grant){ .device = device.st_rdev, .hook = hook, .stage = stage }, error);
 }
 
 /* In the form of runc's log, where the container engine looks for the reason. */
@@ -99,33 +104,66 @@ static void become(const char *runtime, char **argv)
 	execvp(runtime, argv);
 }
 
+/* Returns only if there is no such runtime. `named` may be NULL. */
+static int become_real(const char *named, char **argv, char **error)
+{
+	if (named) {
+		become(named, argv);
+	} else {
+		become("runc", argv);
+		if (errno == ENOENT)
+			become("crun", argv);
+	}
+	return vqp_error_fail(error, errno, "cannot run %s: %s", named ? named : "runc or crun", strerror(errno));
+}
+
+static int read_setting(struct vqp_setting *setting, char **error)
+{
+	cleanup_free char *text = NULL;
+	size_t bytes;
+	int ret = vqp_config_read(VQP_CONFIG_FILE, &text, &bytes, error);
+
+	if (ret)
+		return ret;
+	ret = vqp_setting_parse(setting, text, bytes, error);
+	if (ret) {
+		cleanup_free char *reason = *error;
+
+		return vqp_error_fail(error, -ret, VQP_CONFIG_FILE ": %s", reason ? reason : strerror(-ret));
+	}
+	return 0;
+}
+
+/* The operator's file is for those alone who may start containers with vqp. */
+static int prepare(const struct vqp_args *args, struct vqp_setting *setting, char **error)
+{
+	bool creation = args->command && (!strcmp(args->command, "create") || !strcmp(args->command, "run"));
+	cleanup_free char *rootless = NULL;
+	int ret;
+
+	if (vqp_privilege_check(&rootless))
+		return creation ? vqp_error_fail(error, EPERM, "%s", rootless ? rootless : strerror(EPERM)) : 0;
+	ret = read_setting(setting, error);
+	return ret || !creation ? ret : grant(args, setting->stage, error);
+}
+
 int main(int argc, char **argv)
 {
 	const char *real = getenv(REAL_VARIABLE);
+	struct vqp_setting setting = { 0 };
 	cleanup_free char *error = NULL;
 	struct vqp_args args;
-	int ret = 0;
+	int ret;
 
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
 		return 0;
 	}
 	vqp_args_parse(&args, argv);
-	if (args.command && (!strcmp(args.command, "create") || !strcmp(args.command, "run")))
-		ret = grant(&args, &error);
-	if (ret) {
-		log_error(&args, error ? error : strerror(-ret));
-		return 1;
-	}
-
-	if (real && *real) {
-		become(real, argv);
-	} else {
-		become("runc", argv);
-		if (errno == ENOENT)
-			become("crun", argv);
-	}
-	vqp_error_fail(&error, errno, "cannot run %s: %s", real && *real ? real : "runc or crun", strerror(errno));
-	log_error(&args, error ? error : "out of memory");
+	ret = prepare(&args, &setting, &error);
+	if (!ret)
+		ret = become_real(real && *real ? real : setting.runtime, argv, &error);
+	log_error(&args, error ? error : strerror(-ret));
+	vqp_setting_clear(&setting);
 	return 1;
 }

@@ -135,14 +135,14 @@ static int edit(json_object *spec, const struct vqp_grant *grant, char **error)
 	json_object *resources = devices ? member(linux, "resources", json_type_object, error) : NULL;
 	json_object *rules = member(resources, "devices", json_type_array, error);
 	json_object *hooks = rules ? member(spec, "hooks", json_type_object, error) : NULL;
-	json_object *create = member(hooks, "createRuntime", json_type_array, error);
+	json_object *create = member(hooks, grant->stage, json_type_array, error);
 	json_object *poststop = create ? member(hooks, "poststop", json_type_array, error) : NULL;
 
 	if (!poststop)
 		return -EINVAL;
 	put_last(devices, new_device(grant->device), same_path);
 	put_last(rules, new_rule(grant->device), json_object_equal);
-	put_last(create, new_hook(grant->hook, "createRuntime"), same_path);
+	put_last(create, new_hook(grant->hook, grant->stage), same_path);
 	put_last(poststop, new_hook(grant->hook, "poststop"), same_path);
 	return 0;
 }

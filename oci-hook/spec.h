@@ -15,6 +15,7 @@ struct json_object;
 struct vqp_grant {
 	dev_t device;			/* of /dev/vqp */
 	const char *hook;		/* absolute path of vqp-hook */
+	const char *stage;		/* when it makes the VQP namespace: createRuntime, or prestart */
 };
 
 /*

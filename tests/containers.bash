@@ -27,6 +27,19 @@ prepare() {
 	(cd "$WORK/template" && rm -f config.json && runc spec)
 	jq '.process.terminal = false | .process.args = ["sleep", "1000"] |
 		.root = {path: "'"$rootfs"'", readonly: true}' "$WORK/template/config.json" >"$WORK/config.json"
+	operator_default
+}
+
+# JSON: the operator's file. Without an argument there is none.
+operator() {
+	mkdir -p /etc/vqp
+	rm -f /etc/vqp/runtime.json
+	[ $# = 0 ] || echo "$1" >/etc/vqp/runtime.json
+}
+
+# what most tests go by: containers may choose
+operator_default() {
+	operator '{"annotations": {"tenants": [2, 5, 4294967295], "addresses": ["10.60.0.0/16"]}}'
 }
 
 # NAME [JQ]: make a bundle in $WORK/NAME, its configuration changed by a jq filter.
@@ -39,6 +52,22 @@ bundle() {
 address() { echo ".annotations[\"io.vqp.address\"] = \"$1\""; }
 tenant() { echo ".annotations[\"io.vqp.tenant\"] = \"$1\""; }
 netns() { echo "(.linux.namespaces[] | select(.type == \"network\")).path = \"/run/netns/$1\""; }
+rule() { echo ".annotations[\"io.vqp.$1\"] = \"$2\""; }
+# its network namespace has these addresses, in this order, when vqp-hook comes
+addressed() {
+	cat >"$WORK/net" <<-'END'
+		#!/bin/sh
+		pid=$(jq .pid)
+		nsenter -t $pid -n ip link add eth0 type veth peer name eth1
+		for address; do
+			nsenter -t $pid -n ip address add $address/24 dev eth0
+		done
+		nsenter -t $pid -n ip link set eth0 up
+	END
+	chmod +x "$WORK/net"
+	jq -rn '".hooks.prestart = [\({path: "'"$WORK/net"'", args: (["net"] + $ARGS.positional), env: ["PATH='"$PATH"'"]} | tojson)]"' \
+		--args "$@"
+}
 shell() { jq -rn --arg text "$1" '".process.args = " + (["sh", "-ec", $text] | tojson)'; }
 
 # NAME VERB [OPTION...]: have vqp-runtime make the container of a bundle; its
@@ -106,6 +135,12 @@ has_namespaces() {
 # What the module has made and not freed, a line for each kind of object.
 live_objects() {
 	vqpctl status --json | jq -c '.counters[] | select(has("made")) | [.name, .made - .freed]'
+}
+
+# ADDRESS: the limits of its namespace, as max_vqps/max_mrs/max_bytes.
+limits_of() {
+	vqpctl ns list --json | jq -er --arg gid "::ffff:$1" \
+		'.[] | select(.gid == $gid) | "\(.max_vqps)/\(.max_mrs)/\(.max_bytes)"'
 }
 
 is_running() { [ "$(runc state "$1" | jq -r .status)" = running ]; }
@@ -187,6 +222,7 @@ cleanup() {
 	done
 	ip link del vqpmaster 2>/dev/null || true
 	rm -rf "$WORK/ipam"
+	operator_default
 	find "$WORK" -mindepth 1 -maxdepth 1 ! -name bin ! -name rootfs ! -name template ! -name config.json \
 		-exec rm -rf {} +
 }

@@ -79,15 +79,7 @@ fails_with() {
 }
 
 @test "the namespace has the container's first address if none is annotated" {
-	on 'cat >$WORK/net <<-"END"
-			#!/bin/sh
-			pid=$(jq .pid)
-			nsenter -t $pid -n ip link add eth0 type veth peer name eth1
-			nsenter -t $pid -n ip address add 10.61.0.7/24 dev eth0
-			nsenter -t $pid -n ip link set eth0 up
-		END
-		chmod +x $WORK/net
-		start c1 ".hooks.prestart = [{path: \"$WORK/net\", env: [\"PATH=$PATH\"]}]"
+	on 'start c1 "$(addressed 10.61.0.7)"
 		has_namespace 10.61.0.7'
 }
 
@@ -161,6 +153,101 @@ fails_with() {
 		eventually has_namespaces 0
 		same() { [ "$(live_objects)" = "$before" ]; }
 		eventually same'
+}
+
+# ---- what the operator allows ----
+
+@test "without a word of the operator a container has tenant 1 and an address of its own" {
+	on 'operator
+		start c1 "$(addressed 10.61.0.7)"
+		has_namespace 10.61.0.7 1'
+	fails_with 'io.vqp.tenant: 2 is not among' 'operator; bundle c2 "$(addressed 10.61.0.8) | $(tenant 2)"; create c2'
+	fails_with 'io.vqp.address: ::ffff:10.60.0.2 is not within' 'operator; bundle c3 "$(address 10.60.0.2)"; create c3'
+	on 'has_namespaces 1'
+}
+
+@test "hostile annotations give a container nothing that the operator does not allow" {
+	on 'operator "{\"limits\": {\"max_vqps\": 4}, \"annotations\": {\"tenants\": [2], \"addresses\": [\"10.60.0.0/24\"]}}"'
+	for try in "tenant 3" "tenant 4294967297" "tenant 0x2" "address 10.60.1.1" "address 0.0.0.0" "address fd00::1" \
+		"max_vqps 5" "max_vqps 0" "max_vqps 99999999999999999999" "netns /proc/1/ns/net" "limits {}"; do
+		fails_with "annotation io.vqp.${try% *}" \
+			"bundle c1 \"\$(addressed 10.61.0.7) | \$(rule $try)\"; create c1"
+	done
+	on '[ -z "$(runc list -q)" ]; has_namespaces 0'
+}
+
+@test "the tenant and the limits follow from the container's network" {
+	on 'operator "{\"limits\": {\"max_mrs\": 9}, \"networks\": [
+			{\"subnet\": \"10.62.0.0/16\", \"tenant\": 7, \"limits\": {\"max_vqps\": 5, \"max_bytes\": 65536}}]}"
+		start c1 "$(addressed 10.61.0.7 10.62.0.8)"
+		start c2 "$(addressed 10.61.0.7)"
+		has_namespace 10.62.0.8 7
+		has_namespace 10.61.0.7 1
+		[ "$(limits_of 10.62.0.8)" = 5/9/65536 ]
+		[ "$(limits_of 10.61.0.7)" = 0/9/0 ]'
+}
+
+@test "an annotated address brings no tenant" {
+	on 'operator "{\"networks\": [{\"subnet\": \"10.62.0.0/16\", \"tenant\": 7}], \"annotations\": {\"addresses\": [\"10.0.0.0/8\"]}}"
+		start c1 "$(addressed 10.61.0.7) | $(address 10.62.0.9)"
+		has_namespace 10.62.0.9 1'
+}
+
+@test "annotations lower limits, which the kernel then keeps" {
+	on 'operator "{\"limits\": {\"max_vqps\": 10}}"
+		start c1 "$(addressed 10.61.0.7) | $(rule max_vqps 2) | $(rule max_mrs 3)"
+		[ "$(limits_of 10.61.0.7)" = 2/3/0 ]'
+	on 'operator "{\"limits\": {\"max_vqps\": 1}}"
+		run_once c2 "$(addressed 10.61.0.8) | .process.args = [\"vqpt\", \"hold\", \"vqps\", \"--count=2\"]" >$WORK/held
+		grep "made=1 errno=EDQUOT" $WORK/held'
+}
+
+@test "an operator's file that others may write, or that is malformed, starts no container" {
+	on 'operator "{}"; chmod g+w /etc/vqp/runtime.json'
+	fails_with 'could be written by others than root' 'bundle c1 "$(addressed 10.61.0.7)"; create c1'
+	on 'operator "{}"; chown 1000 /etc/vqp/runtime.json'
+	fails_with 'could be written by others than root' 'bundle c1; create c1'
+	for text in '[]' '{' '{"tenant": 0}' '{"tenants": [1]}' '{"runtime": 1}' '{"runtime": "crun"}' '{"stage": "poststart"}'; do
+		fails_with '/etc/vqp/runtime.json' "operator '$text'; bundle c1 \"\$(addressed 10.61.0.7)\"; create c1"
+	done
+	on '[ -z "$(runc list -q)" ]; has_namespaces 0'
+}
+
+@test "rootless: the answer is that only root can" {
+	fails_with 'rootless containers can have no VQP namespace' 'bundle c1; chmod 777 $WORK/c1
+		setpriv --reuid 65534 --clear-groups vqp-runtime run --bundle $WORK/c1 c1 </dev/null 2>&1'
+	fails_with 'rootless containers can have no VQP namespace' 'bundle c1
+		unshare --user --map-root-user vqp-runtime run --bundle $WORK/c1 c1 </dev/null 2>&1'
+	fails_with 'rootless containers can have no VQP namespace' \
+		'unshare --user --map-root-user vqp-hook createRuntime <<<"{\"id\": \"x\", \"pid\": $$}" 2>&1'
+	on 'setpriv --reuid 65534 --clear-groups vqp-runtime --version | grep -q runc'
+}
+
+# ---- what a container sees ----
+
+@test "a container with the device sees no other VQP namespace, and not the parent" {
+	on 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		start c2 "$(address 10.60.0.2) | $(tenant 2)"
+		runc exec c2 sh -c "! ls /dev/infiniband 2>/dev/null"
+		refused nsenter -t $(pid_of c2) -n vqpctl vqps 2>$WORK/refusal
+		refused nsenter -t $(pid_of c2) -n vqpctl ns list 2>>$WORK/refusal
+		[ "$(grep -c "vqp module" $WORK/refusal)" = 2 ]'
+}
+
+@test "a container with the device cannot use a node of the parent that it makes itself" {
+	on 'numbers=$(printf "%d %d" $(stat -c "0x%t 0x%T" /dev/infiniband/uverbs0))
+		bundle c1 "$(address 10.60.0.1) | $(shell "mknod /tmp/uverbs c $numbers; if cat /tmp/uverbs; then exit 1; fi")
+			| .process.capabilities[] += [\"CAP_MKNOD\"]
+			| .mounts += [{destination: \"/tmp\", type: \"tmpfs\", source: \"tmpfs\"}]"
+		vqp-runtime run --bundle $WORK/c1 c1 </dev/null 2>&1 | grep "/tmp/uverbs.*Operation not permitted"'
+}
+
+@test "a container in a user namespace of its own can use the device" {
+	on 'start c1 "$(address 10.60.0.1) | .linux.namespaces += [{type: \"user\"}]
+			| .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}]
+			| .linux.gidMappings = .linux.uidMappings
+			| .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		runc exec c1 vqpt --count=10 send 10.60.0.1 7000'
 }
 
 # ---- refusals ----
@@ -244,6 +331,45 @@ fails_with() {
 		[ "$(vqp-runtime --root /tmp/r list -q)" = "" ]
 		[ "$(VQP_RUNTIME_REAL=echo vqp-runtime --log x kill "a  b" 9)" = "--log x kill a  b 9" ]'
 	fails_with 'cannot run nothing-there' 'VQP_RUNTIME_REAL=nothing-there vqp-runtime list'
+}
+
+@test "the operator's file names the runtime to become" {
+	on 'operator "{\"runtime\": \"$(type -P crun)\", \"annotations\": {\"addresses\": [\"10.60.0.0/16\"]}}"
+		start c1 "$(address 10.60.0.1)"
+		[ "$(crun list -q)" = c1 ]
+		[ -z "$(runc list -q)" ]
+		has_namespace 10.60.0.1
+		[ "$(VQP_RUNTIME_REAL=runc vqp-runtime list -q)" = "" ]
+		vqp-runtime delete --force c1
+		eventually has_no_namespace 10.60.0.1'
+}
+
+@test "a runtime that knows no createRuntime has the hook at prestart" {
+	on 'operator "{\"stage\": \"prestart\", \"annotations\": {\"addresses\": [\"10.60.0.0/16\"]}}"
+		bundle c1 "$(address 10.60.0.1)"
+		create c1
+		jq -e "(.hooks | keys) == [\"poststop\", \"prestart\"] and
+			.hooks.prestart[0].args == [\"vqp-hook\", \"prestart\"]" $WORK/c1/config.json
+		has_namespace 10.60.0.1'
+}
+
+@test "crun: another configuration than the bundle's has the device, too" {
+	on 'bundle c1 "$(address 10.60.0.1)"
+		mv $WORK/c1/config.json $WORK/c1/other.json
+		export VQP_RUNTIME_REAL=crun
+		vqp-runtime run --detach --bundle $WORK/c1 --config $WORK/c1/other.json c1 </dev/null >$WORK/c1/out 2>&1
+		crun exec c1 ls /dev/vqp
+		has_namespace 10.60.0.1
+		crun delete --force c1'
+}
+
+@test "vqp-runtime follows no link that is in the place of config.json" {
+	fails_with 'vqp-runtime: cannot open config.json' 'bundle c1
+		mv $WORK/c1/config.json $WORK/target
+		cp $WORK/target $WORK/before
+		ln -s $WORK/target $WORK/c1/config.json
+		create c1'
+	on 'cmp $WORK/before $WORK/target'
 }
 
 # ---- CNI ----

@@ -19,7 +19,7 @@ const char *const fuzz_words[] = {
 	"vqp-hook", HOOK, VQP_DEVICE_PATH, "/dev/null", "", NULL,
 };
 
-static const struct vqp_grant grant = { .hook = HOOK };
+static const struct vqp_grant grant = { .hook = HOOK, .stage = "createRuntime" };
 
 static json_object *at(json_object *object, const char *const *path)
 {

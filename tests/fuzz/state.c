@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Container states for vqp-hook: what it takes from them is a process and a wish that vqpd understands. */
 #include "../../oci-hook/state.h"
+#include "../../oci-hook/wish.h"
 #include "json.h"
 
 const char *const fuzz_words[] = {
-	"ociVersion", "1.0.2", "id", "status", "created", "pid", "bundle", "/b", "annotations", VQP_STATE_TENANT,
-	VQP_STATE_ADDRESS, "1", "0", "7", "4294967295", "4294967296", "-1", " 1", "10.1.0.2", "fd00::2", "127.0.0.1",
+	"ociVersion", "1.0.2", "id", "status", "created", "pid", "bundle", "/b", "annotations", VQP_WISH_TENANT,
+	VQP_WISH_ADDRESS, "io.vqp.max_vqps", "io.vqp.max_bytes", "1", "0", "7", "4294967295", "4294967296", "-1", " 1", "10.1.0.2", "fd00::2", "127.0.0.1",
 	"::", "0.0.0.0", "", NULL,
 };
 
@@ -14,6 +15,8 @@ static void check_wish(const struct vqp_wish *wish)
 	char again[VQP_ADDRESS_TEXT];
 	uint8_t gid[16];
 
+	for (int i = 0; i < VQP_LIMITS_COUNT; i++)
+		fuzz_check(wish->limits.max[i] >= 0 && wish->limits.max[i] <= vqp_limits_kinds[i].max);
 	if (!*wish->address)
 		return;
 	fuzz_check(!vqp_address_parse_unicast(wish->address, gid));
@@ -30,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	ret = vqp_state_parse(&state, (const char *)data, bytes, &error);
 	if (!ret) {
 		fuzz_check(state.id && *state.id && state.pid >= 0);
-		ret = vqp_state_wish(&state, &wish, &error);
+		ret = vqp_wish_parse(&wish, state.annotations, &error);
 	}
 	fuzz_check(ret <= 0 && (ret == 0) == (error == NULL));
 	if (!ret)

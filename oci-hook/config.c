@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "config.h"
+#include "error.h"
+
+static int check(const char *path, const struct stat *file, char **error)
+{
+	if (!S_ISREG(file->st_mode))
+		return vqp_error_fail(error, EINVAL, "%s is no regular file", path);
+	if (file->st_uid || file->st_mode & (S_IWGRP | S_IWOTH))
+		return vqp_error_fail(error, EPERM, "%s could be written by others than root: chown root %s; chmod go-w %s",
+				      path, path, path);
+	if (file->st_size > VQP_CONFIG_MAX_BYTES)
+		return vqp_error_fail(error, EFBIG, "%s is longer than %u bytes", path, VQP_CONFIG_MAX_BYTES);
+	return 0;
+}
+
+static int read_all(int fd, char *text, size_t room)
+{
+	size_t done = 0;
+
+	while (done < room) {
+		ssize_t n = read(fd, text + done, room - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		done += n;
+	}
+	text[done] = '\0';
+	return (int)done;
+}
+
+int vqp_config_read(const char *path, char **text, size_t *bytes, char **error)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat file;
+	int ret;
+
+	if (fd < 0 && errno == ENOENT) {
+		*text = strdup("{}");
+		*bytes = 2;
+		return *text ? 0 : vqp_error_fail(error, ENOMEM, "out of memory");
+	}
+	if (fd < 0 || fstat(fd, &file))
+		return vqp_error_fail(error, errno, "cannot open %s: %s", path, strerror(errno));
+	ret = check(path, &file, error);
+	if (ret)
+		return ret;
+	*text = malloc(file.st_size + 1);
+	if (!*text)
+		return vqp_error_fail(error, ENOMEM, "out of memory");
+	ret = read_all(fd, *text, file.st_size);
+	if (ret < 0) {
+		free(*text);
+		*text = NULL;
+		return vqp_error_fail(error, -ret, "cannot read %s: %s", path, strerror(-ret));
+	}
+	*bytes = ret;
+	return 0;
+}

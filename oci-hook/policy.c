@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "config.h"
+#include "error.h"
+#include "policy.h"
+#include "subnet.h"
+
+static int check_members(const json_t *object, const char *what, const char *const *known, char **error)
+{
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(object))
+		return vqp_error_fail(error, EINVAL, "%s must be an object", what);
+	json_object_foreach((json_t *)object, name, value) {
+		const char *const *k = known;
+
+		while (*k && strcmp(*k, name))
+			k++;
+		if (!*k)
+			return vqp_error_fail(error, EINVAL, "%s has no \"%s\"", what, name);
+	}
+	return 0;
+}
+
+static int check_tenant(const json_t *tenant, char **error)
+{
+	if (tenant && (!json_is_integer(tenant) || json_integer_value(tenant) < 1 ||
+		       json_integer_value(tenant) > UINT32_MAX))
+		return vqp_error_fail(error, EINVAL, "a tenant is a number from 1 to %u", UINT32_MAX);
+	return 0;
+}
+
+static int check_subnet(const json_t *text, char **error)
+{
+	struct vqp_subnet subnet;
+
+	if (!json_is_string(text))
+		return vqp_error_fail(error, EINVAL, "a subnet is a string, as \"10.1.0.0/16\"");
+	if (vqp_subnet_parse(&subnet, json_string_value(text)))
+		return vqp_error_fail(error, EINVAL, "\"%s\" is no subnet, as \"10.1.0.0/16\" or \"fd00::/64\"",
+				      json_string_value(text));
+	return 0;
+}
+
+/* Each item of a list that may be missing. */
+static int check_list(const json_t *list, const char *name, int (*check)(const json_t *, char **), char **error)
+{
+	const json_t *item;
+	size_t i;
+	int ret;
+
+	if (list && !json_is_array(list))
+		return vqp_error_fail(error, EINVAL, "\"%s\" must be a list", name);
+	json_array_foreach(list, i, item) {
+		ret = check(item, error);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* What the whole file and each of its networks may say. */
+static int check_rule(const json_t *rule, char **error)
+{
+	struct vqp_limits limits;
+	int ret = check_tenant(json_object_get(rule, "tenant"), error);
+
+	return ret ? ret : vqp_limits_parse(&limits, json_object_get(rule, "limits"), error);
+}
+
+static int check_network(const json_t *network, char **error)
+{
+	int ret = check_members(network, "a network", (const char *const[]){ "subnet", "tenant", "limits", NULL }, error);
+
+	if (!ret)
+		ret = check_subnet(json_object_get(network, "subnet"), error);
+	return ret ? ret : check_rule(network, error);
+}
+
+static int check_annotations(const json_t *annotations, char **error)
+{
+	int ret = !annotations ? 0 :
+		check_members(annotations, "\"annotations\"", (const char *const[]){ "tenants", "addresses", NULL }, error);
+
+	if (!ret)
+		ret = check_list(json_object_get(annotations, "tenants"), "tenants", check_tenant, error);
+	return ret ? ret : check_list(json_object_get(annotations, "addresses"), "addresses", check_subnet, error);
+}
+
+static int check(const json_t *json, char **error)
+{
+	static const char *const known[] = {
+		VQP_CONFIG_RUNTIME, VQP_CONFIG_STAGE, "tenant", "limits", "networks", "annotations", NULL,
+	};
+	int ret = check_members(json, "the file", known, error);
+
+	if (!ret)
+		ret = check_rule(json, error);
+	if (!ret)
+		ret = check_list(json_object_get(json, "networks"), "networks", check_network, error);
+	return ret ? ret : check_annotations(json_object_get(json, "annotations"), error);
+}
+
+int vqp_policy_parse(struct vqp_policy *policy, const char *text, size_t bytes, char **error)
+{
+	json_error_t where;
+
+	policy->json = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &where);
+	if (!policy->json)
+		return vqp_error_fail(error, EINVAL, "not JSON: line %d: %s", where.line, where.text);
+	return check(policy->json, error);
+}
+
+void vqp_policy_clear(struct vqp_policy *policy)
+{
+	json_decref(policy->json);
+	policy->json = NULL;
+}
+
+static bool is_in(const json_t *subnet, const uint8_t gid[16])
+{
+	struct vqp_subnet parsed;
+
+	return !vqp_subnet_parse(&parsed, json_string_value(subnet)) && vqp_subnet_has(&parsed, gid);
+}
+
+/* The first network that has one of the addresses, which is then *own. NULL: none, and *own is the first. */
+static const json_t *find_network(const struct vqp_policy *policy, const uint8_t (**own)[16], size_t count)
+{
+	const uint8_t (*all)[16] = *own;
+	const json_t *network;
+	size_t i;
+
+	json_array_foreach(json_object_get(policy->json, "networks"), i, network)
+		for (*own = all; *own < all + count; (*own)++)
+			if (is_in(json_object_get(network, "subnet"), **own))
+				return network;
+	*own = all;
+	return NULL;
+}
+
+static void apply(const json_t *rule, struct vqp_terms *terms)
+{
+	const json_t *tenant = json_object_get(rule, "tenant"), *limits = json_object_get(rule, "limits");
+	char *error = NULL;
+
+	if (tenant)
+		terms->tenant = json_integer_value(tenant);
+	if (limits)
+		vqp_limits_parse(&terms->limits, limits, &error);	/* it has been parsed before */
+}
+
+static bool allows_tenant(const struct vqp_policy *policy, uint32_t wanted)
+{
+	const json_t *tenants = json_object_get(json_object_get(policy->json, "annotations"), "tenants"), *tenant;
+	size_t i;
+
+	json_array_foreach(tenants, i, tenant)
+		if (json_integer_value(tenant) == wanted)
+			return true;
+	return false;
+}
+
+static bool allows_address(const struct vqp_policy *policy, const char *wanted)
+{
+	const json_t *subnets = json_object_get(json_object_get(policy->json, "annotations"), "addresses"), *subnet;
+	uint8_t gid[16];
+	size_t i;
+
+	if (vqp_address_parse(wanted, gid))
+		return false;
+	json_array_foreach(subnets, i, subnet)
+		if (is_in(subnet, gid))
+			return true;
+	return false;
+}
+
+static int grant_tenant(const struct vqp_policy *policy, const struct vqp_wish *wish, struct vqp_terms *terms,
+			char **error)
+{
+	if (wish->tenant && wish->tenant != terms->tenant && !allows_tenant(policy, wish->tenant))
+		return vqp_error_fail(error, EPERM, "annotation " VQP_WISH_TENANT ": %u is not among \"tenants\" of "
+				      "\"annotations\" in " VQP_CONFIG_FILE, wish->tenant);
+	if (wish->tenant)
+		terms->tenant = wish->tenant;
+	return 0;
+}
+
+static int grant_address(const struct vqp_policy *policy, const struct vqp_wish *wish, struct vqp_terms *terms,
+			 char **error)
+{
+	if (*wish->address && strcmp(wish->address, terms->address) && !allows_address(policy, wish->address))
+		return vqp_error_fail(error, EPERM, "annotation " VQP_WISH_ADDRESS ": %s is not within \"addresses\" of "
+				      "\"annotations\" in " VQP_CONFIG_FILE, wish->address);
+	if (*wish->address)
+		strcpy(terms->address, wish->address);
+	if (!*terms->address)
+		return vqp_error_fail(error, EADDRNOTAVAIL, "the container's network namespace has no address");
+	return 0;
+}
+
+/* Less than what it would have. */
+static int grant_limits(const struct vqp_wish *wish, struct vqp_terms *terms, char **error)
+{
+	for (int i = 0; i < VQP_LIMITS_COUNT; i++) {
+		int64_t wanted = wish->limits.max[i], most = terms->limits.max[i];
+
+		if (wanted && most && wanted > most)
+			return vqp_error_fail(error, EPERM, "annotation " VQP_WISH_PREFIX "%s: %lld is more than the %lld of "
+					      VQP_CONFIG_FILE, vqp_limits_kinds[i].name, (long long)wanted, (long long)most);
+		if (wanted)
+			terms->limits.max[i] = wanted;
+	}
+	return 0;
+}
+
+int vqp_policy_decide(const struct vqp_policy *policy, const struct vqp_wish *wish,
+		      const uint8_t (*own)[16], size_t count, struct vqp_terms *terms, char **error)
+{
+	int ret;
+
+	*terms = (struct vqp_terms){ .tenant = VQP_POLICY_DEFAULT_TENANT };
+	apply(policy->json, terms);
+	if (count) {
+		apply(find_network(policy, &own, count), terms);
+		vqp_address_format(*own, terms->address);
+	}
+	ret = grant_tenant(policy, wish, terms, error);
+	if (!ret)
+		ret = grant_address(policy, wish, terms, error);
+	return ret ? ret : grant_limits(wish, terms, error);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef VQP_OCI_SUBNET_H
+#define VQP_OCI_SUBNET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct vqp_subnet {
+	uint8_t gid[16];
+	unsigned int bits;	/* of the GID, that count */
+};
+
+/* "10.1.0.0/16", "fd00::/64", or an address. -EINVAL, also for bits beyond the prefix. */
+int vqp_subnet_parse(struct vqp_subnet *subnet, const char *text);
+
+bool vqp_subnet_has(const struct vqp_subnet *subnet, const uint8_t gid[16]);
+
+#endif

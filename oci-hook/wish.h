@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What a container asks for by its annotations. Nobody has allowed it yet. */
+#ifndef VQP_OCI_WISH_H
+#define VQP_OCI_WISH_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "../node/address.h"
+#include "limits.h"
+
+#define VQP_WISH_PREFIX		"io.vqp."
+#define VQP_WISH_TENANT		"io.vqp.tenant"		/* 1 to 4294967295 */
+#define VQP_WISH_ADDRESS	"io.vqp.address"	/* literal IPv4 or IPv6 address */
+/* and VQP_WISH_PREFIX with the names of limits: 1 and up */
+
+struct vqp_wish {
+	uint32_t tenant;		/* 0: any */
+	char address[VQP_ADDRESS_TEXT];	/* "": any */
+	struct vqp_limits limits;	/* 0: any */
+};
+
+/*
+ * `annotations` may be NULL. An annotation of ours that is not known is
+ * refused, for somebody relies on it. 0, or -EINVAL with *error set to a text
+ * to be freed.
+ */
+int vqp_wish_parse(struct vqp_wish *wish, const json_t *annotations, char **error);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The operator's file: whatever it says, nobody gets a tenant that it does not name, an address that is neither
+ * his own nor within its subnets, or more than its limits.
+ */
+#include <stdbool.h>
+
+#include "../../oci-hook/policy.h"
+#include "../../oci-hook/subnet.h"
+#include "json.h"
+
+const char *const fuzz_words[] = {
+	"runtime", "stage", "tenant", "limits", "networks", "annotations", "subnet", "tenants", "addresses", "max_vqps",
+	"max_mrs", "max_bytes", "10.1.0.0/16", "10.1.0.2", "10.1.0.2/32", "fd00::/64", "fd00::2", "0.0.0.0/0", "::/0",
+	"10.1.0.1/16", "/", "", NULL,
+};
+
+static const uint8_t own[2][16] = {
+	{ [10] = 0xff, 0xff, 10, 1, 0, 2 }, { 0xfd, [15] = 2 },
+};
+
+static bool names_tenant(const json_t *json, uint32_t tenant)
+{
+	const json_t *item;
+	size_t i;
+
+	if (json_integer_value(json_object_get(json, "tenant")) == tenant)
+		return true;
+	json_array_foreach(json_object_get(json, "networks"), i, item)
+		if (json_integer_value(json_object_get(item, "tenant")) == tenant)
+			return true;
+	json_array_foreach(json_object_get(json_object_get(json, "annotations"), "tenants"), i, item)
+		if (json_integer_value(item) == tenant)
+			return true;
+	return tenant == VQP_POLICY_DEFAULT_TENANT;
+}
+
+static bool names_address(const json_t *json, const char *address)
+{
+	struct vqp_subnet subnet;
+	const json_t *item;
+	uint8_t gid[16];
+	size_t i;
+
+	fuzz_check(!vqp_address_parse(address, gid));
+	json_array_foreach(json_object_get(json_object_get(json, "annotations"), "addresses"), i, item)
+		if (!vqp_subnet_parse(&subnet, json_string_value(item)) && vqp_subnet_has(&subnet, gid))
+			return true;
+	for (i = 0; i < 2; i++)
+		if (!memcmp(own[i], gid, sizeof(gid)))
+			return true;
+	return false;
+}
+
+static void check_terms(const struct vqp_policy *policy, const struct vqp_wish *wish)
+{
+	struct vqp_terms plain, terms;
+	char *error = NULL;
+	int ret;
+
+	fuzz_check(!vqp_policy_decide(policy, &(struct vqp_wish){ 0 }, own, 2, &plain, &error));
+	fuzz_check(names_tenant(policy->json, plain.tenant) && names_address(policy->json, plain.address));
+	ret = vqp_policy_decide(policy, wish, own, 2, &terms, &error);
+	fuzz_check((ret == 0) == (error == NULL));
+	free(error);
+	if (ret)
+		return;
+	fuzz_check(names_tenant(policy->json, terms.tenant) && names_address(policy->json, terms.address));
+	for (int i = 0; i < VQP_LIMITS_COUNT; i++)
+		fuzz_check(!plain.limits.max[i] ||
+			   (terms.limits.max[i] && terms.limits.max[i] <= plain.limits.max[i]));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static const struct vqp_wish wishes[] = {
+		{ .tenant = 2 }, { .address = "::ffff:10.1.0.9" }, { .address = "fd00::9", .tenant = 7 },
+		{ .limits.max = { 3, 0, 128 } },
+	};
+	struct vqp_policy policy;
+	char *error = NULL;
+	int ret = vqp_policy_parse(&policy, (const char *)data, bytes, &error);
+
+	fuzz_check(ret <= 0 && (ret == 0) == (error == NULL));
+	for (unsigned int i = 0; !ret && i < sizeof(wishes) / sizeof(*wishes); i++)
+		check_terms(&policy, &wishes[i]);
+	free(error);
+	vqp_policy_clear(&policy);
+	return 0;
+}
