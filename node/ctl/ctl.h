@@ -11,7 +11,7 @@
 
 /* Command line of a command. Strings are NULL where not given. */
 struct ctl_args {
-	bool json;
+	bool json, dry_run, remove;
 	bool has_tenant;
 	uint32_t tenant;
 	uint32_t count;
@@ -65,5 +65,7 @@ int ctl_meta_set(const struct ctl_args *args);
 int ctl_cache_list(const struct ctl_args *args);
 int ctl_cache_flush(const struct ctl_args *args);
 int ctl_ping(const struct ctl_args *args);
+int ctl_configure(const struct ctl_args *args);
+int ctl_cdi(const struct ctl_args *args);
 
 #endif

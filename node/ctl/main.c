@@ -31,6 +31,9 @@ static const struct ctl_command commands[] = {
 	{ "cache", "flush", "ta", 0, 0, "[--tenant T --address A]", "forget them, or one of them", ctl_cache_flush },
 	{ "ping", NULL, "nc", 1, 1, "ADDRESS [--count N] [--netns NETNS]",
 	  "time round trips to an address of the same tenant; from the host: to a node", ctl_ping },
+	{ "configure", NULL, "dr", 1, 1, "docker|containerd|podman|crio [--dry-run] [--remove]",
+	  "tell a container engine of the runtime vqp, or take that back", ctl_configure },
+	{ "cdi", NULL, "", 0, 0, "", "print the CDI specification of the device vqp.io/device=vqp", ctl_cdi },
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(*commands))
@@ -54,6 +57,8 @@ static void print_help(const char *noun)
 	puts("  LIMIT              what it may have at once, 0 for no limit: --max-vqps N, --max-mrs N (memory regions),");
 	puts("                     --max-bytes SIZE (that regions pin, and of arenas; K, M, G and T are powers of 1024)");
 	puts("  --count N          how many round trips (default 5)");
+	puts("  --dry-run          change nothing, print what would be written");
+	puts("  --remove           take out what configure has written, and nothing else");
 	puts("  --socket PATH      of vqpd, for status (default " VQPD_SOCKET_PATH ")");
 	puts("");
 	puts("Exit status: 0, or as in sysexits.h; 69: no module, no daemon or no RDMA device; 68: nobody has the");
@@ -109,6 +114,12 @@ static void take_option(struct ctl_args *args, int option, const char *value)
 	case 's':
 		args->socket = value;
 		break;
+	case 'd':
+		args->dry_run = true;
+		break;
+	case 'r':
+		args->remove = true;
+		break;
 	case 'V':
 		args->max_vqps = vqp_option_number("--max-vqps", value, 0, UINT32_MAX);
 		break;
@@ -132,6 +143,8 @@ int main(int argc, char **argv)
 		{ "name", required_argument, NULL, 'N' },
 		{ "count", required_argument, NULL, 'c' },
 		{ "socket", required_argument, NULL, 's' },
+		{ "dry-run", no_argument, NULL, 'd' },
+		{ "remove", no_argument, NULL, 'r' },
 		{ "max-vqps", required_argument, NULL, 'V' },
 		{ "max-mrs", required_argument, NULL, 'M' },
 		{ "max-bytes", required_argument, NULL, 'B' },

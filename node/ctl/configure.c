@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* vqpctl configure, vqpctl cdi */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../cleanup.h"
+#include "ctl.h"
+#include "engine.h"
+#include "file.h"
+
+#define FILES_MAX	8
+#define BACKUP_SUFFIX	".before-vqp"
+
+/* What is to become of a file. Texts are NULL where there is no file. */
+struct change {
+	const struct ctl_engine_file *file;
+	char *before, *after, *backup;
+	char backup_path[128];
+};
+
+struct plan {
+	const struct ctl_engine *engine;
+	struct change changes[FILES_MAX];
+	unsigned int count;
+};
+
+static void free_plan(struct plan *plan)
+{
+	for (unsigned int i = 0; i < plan->count; i++) {
+		free(plan->changes[i].before);
+		free(plan->changes[i].after);
+		free(plan->changes[i].backup);
+	}
+}
+
+#define cleanup_plan	__attribute__((cleanup(free_plan)))
+
+/* Beside vqpctl, or where PREFIX/sbin/vqpctl is, in PREFIX/bin. */
+static int find_program(const struct ctl_args *args, const char *name, char path[PATH_MAX])
+{
+	char own[PATH_MAX - 32], beside[PATH_MAX];
+	ssize_t bytes = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	static const char *const places[] = { "", "../bin/" };
+
+	own[bytes < 0 ? 0 : bytes] = '\0';
+	if (strrchr(own, '/'))
+		strrchr(own, '/')[1] = '\0';
+	for (unsigned int i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		snprintf(beside, sizeof(beside), "%s%s%s", own, places[i], name);
+		if (realpath(beside, path) && !access(path, X_OK))
+			break;
+		*path = '\0';
+	}
+	if (!*path)
+		return ctl_fail(args, ENOENT, "no %s in %s or %s../bin: make install", name, own, own);
+	/* it stands between quotes in three languages */
+	for (const char *c = path; *c; c++)
+		if (*c < ' ' || strchr("\"\\\177", *c))
+			return ctl_fail(args, EINVAL, "the path %s has characters that engines' files cannot", path);
+	return 0;
+}
+
+static int find_programs(const struct ctl_args *args, struct ctl_programs *programs)
+{
+	int ret = find_program(args, "vqp-runtime", programs->runtime);
+
+	return ret ? ret : find_program(args, "vqp-hook", programs->hook);
+}
+
+static bool same(const char *one, const char *other)
+{
+	return one && other ? !strcmp(one, other) : one == other;
+}
+
+static int plan_change(const struct ctl_args *args, const struct ctl_programs *programs, struct change *change)
+{
+	const char *path = change->file->path;
+	cleanup_free char *error = NULL;
+	int ret = ctl_file_read(path, &change->before);
+
+	snprintf(change->backup_path, sizeof(change->backup_path), "%s" BACKUP_SUFFIX, path);
+	if (!ret && change->file->shared)
+		ret = ctl_file_read(change->backup_path, &change->backup);
+	if (ret)
+		return ctl_fail(args, ret, "cannot read %s: %s", path, strerror(-ret));
+	ret = change->file->edit(&(struct ctl_edit){ .before = change->before, .backup = change->backup,
+						     .programs = programs, .remove = args->remove },
+				 &change->after, &error);
+	return ret ? ctl_fail(args, ret, "%s: %s", path, error ? error : strerror(-ret)) : 0;
+}
+
+static int make_plan(const struct ctl_args *args, struct plan *plan)
+{
+	struct ctl_programs programs = { 0 };
+	int ret;
+
+	plan->engine = ctl_engine_find(args->words[0]);
+	if (!plan->engine)
+		return ctl_fail(args, EINVAL, "no engine '%s': docker, containerd, podman or crio", args->words[0]);
+	/* What was removed already is no reason to keep the rest. */
+	ret = args->remove ? 0 : find_programs(args, &programs);
+	for (const struct ctl_engine_file *file = plan->engine->files; !ret && file->path; file++) {
+		plan->changes[plan->count].file = file;
+		ret = plan_change(args, &programs, &plan->changes[plan->count++]);
+	}
+	return ret;
+}
+
+/* The backup is what the last change found, and goes when that is back. */
+static int keep_backup(const struct change *change)
+{
+	if (!change->file->shared || !change->before)
+		return 0;
+	return ctl_file_replace(change->backup_path, same(change->after, change->backup) ? NULL : change->before);
+}
+
+static int carry_out(const struct ctl_args *args, const struct change *change)
+{
+	int ret;
+
+	if (same(change->before, change->after))
+		return 0;
+	ret = keep_backup(change);
+	if (ret)
+		return ctl_fail(args, ret, "cannot write %s: %s", change->backup_path, strerror(-ret));
+	ret = ctl_file_replace(change->file->path, change->after);
+	return ret ? ctl_fail(args, ret, "cannot write %s: %s", change->file->path, strerror(-ret)) : 0;
+}
+
+static const char *action(const struct change *change)
+{
+	if (same(change->before, change->after))
+		return "unchanged";
+	if (!change->after)
+		return "removed";
+	return change->before ? "changed" : "written";
+}
+
+static bool leaves_backup(const struct change *change)
+{
+	return change->file->shared && change->before && !same(change->before, change->after) &&
+	       !same(change->after, change->backup);
+}
+
+static int print_plan(const struct ctl_args *args, const struct plan *plan)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < plan->count; i++) {
+		const struct change *change = &plan->changes[i];
+
+		any |= !same(change->before, change->after);
+		printf("%s: %s%s", change->file->path, args->dry_run ? "would be " : "", action(change));
+		if (leaves_backup(change))
+			printf(", as it was: %s", change->backup_path);
+		puts("");
+		if (args->dry_run && change->after && !same(change->before, change->after))
+			printf("%s\n", change->after);
+	}
+	if (any && plan->engine->then)
+		printf("%s: %s\n", args->dry_run ? "Then" : "Now", plan->engine->then);
+	return 0;
+}
+
+static int print_plan_json(const struct ctl_args *args, const struct plan *plan)
+{
+	json_t *files = json_array();
+
+	for (unsigned int i = 0; i < plan->count; i++) {
+		const struct change *change = &plan->changes[i];
+
+		json_array_append_new(files, json_pack("{s:s, s:s, s:s*, s:s*}", "path", change->file->path,
+						       "action", action(change),
+						       "backup", leaves_backup(change) ? change->backup_path : NULL,
+						       "text", args->dry_run ? change->after : NULL));
+	}
+	return ctl_print_json(json_pack("{s:b, s:b, s:o, s:s*}", "ok", 1, "dry_run", args->dry_run, "files", files,
+					"then", plan->engine->then));
+}
+
+int ctl_configure(const struct ctl_args *args)
+{
+	cleanup_plan struct plan plan = { 0 };
+	int ret = make_plan(args, &plan);
+
+	for (unsigned int i = 0; !ret && !args->dry_run && i < plan.count; i++)
+		ret = carry_out(args, &plan.changes[i]);
+	if (ret)
+		return ret;
+	return args->json ? print_plan_json(args, &plan) : print_plan(args, &plan);
+}
+
+int ctl_cdi(const struct ctl_args *args)
+{
+	struct ctl_programs programs;
+	int ret = find_programs(args, &programs);
+
+	return ret ? ret : ctl_print_json(ctl_engine_cdi(&programs));
+}

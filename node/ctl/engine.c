@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../include/uapi/linux/vqp.h"
+#include "../cleanup.h"
+#include "daemon_json.h"
+#include "engine.h"
+#include "toml_block.h"
+
+#define HOOK_TIMEOUT_S 30	/* longer than a call of vqpd */
+
+__attribute__((format(printf, 2, 3)))
+static int write_text(char **after, const char *format, ...)
+{
+	va_list list;
+	int n;
+
+	va_start(list, format);
+	n = vasprintf(after, format, list);
+	va_end(list);
+	if (n >= 0)
+		return 0;
+	*after = NULL;
+	return -ENOMEM;
+}
+
+/* Takes over `json`. */
+static int write_json(char **after, json_t *json)
+{
+	cleanup_free char *text = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
+
+	json_decref(json);
+	*after = NULL;
+	return text ? write_text(after, "%s\n", text) : -ENOMEM;
+}
+
+/* ---- Files that are vqp's alone ---- */
+
+static json_t *cdi_hook(const struct ctl_programs *programs, const char *stage)
+{
+	return json_pack("{s:s, s:s, s:[s, s], s:i}", "hookName", stage, "path", programs->hook,
+			 "args", "vqp-hook", stage, "timeout", HOOK_TIMEOUT_S);
+}
+
+/*
+ * Version 0.3.0 has all of these fields, and no older podman takes a newer one.
+ * The device has no numbers, so that they are looked up when a container is
+ * made: they change when the module is loaded anew.
+ */
+json_t *ctl_engine_cdi(const struct ctl_programs *programs)
+{
+	return json_pack("{s:s, s:s, s:[{s:s, s:{s:[{s:s, s:s}], s:[o, o]}}]}",
+			 "cdiVersion", "0.3.0", "kind", "vqp.io/device", "devices",
+			 "name", "vqp", "containerEdits",
+			 "deviceNodes", "path", VQP_DEVICE_PATH, "permissions", "rw",
+			 "hooks", cdi_hook(programs, "createRuntime"), cdi_hook(programs, "poststop"));
+}
+
+static int edit_cdi(const struct ctl_edit *edit, char **after, char **error)
+{
+	(void)error;
+	*after = NULL;
+	return edit->remove ? 0 : write_json(after, ctl_engine_cdi(edit->programs));
+}
+
+/* For containers with an annotation of ours, whatever runtime makes them. */
+static int edit_hook(const struct ctl_edit *edit, const char *stage, char **after)
+{
+	*after = NULL;
+	if (edit->remove)
+		return 0;
+	return write_json(after, json_pack("{s:s, s:{s:s, s:[s, s], s:i}, s:{s:{s:s}}, s:[s]}", "version", "1.0.0",
+					   "hook", "path", edit->programs->hook, "args", "vqp-hook", stage,
+					   "timeout", HOOK_TIMEOUT_S,
+					   "when", "annotations", "^io\\.vqp\\.[a-z_]+$", "^.", "stages", stage));
+}
+
+static int edit_create_hook(const struct ctl_edit *edit, char **after, char **error)
+{
+	(void)error;
+	return edit_hook(edit, "createRuntime", after);
+}
+
+static int edit_poststop_hook(const struct ctl_edit *edit, char **after, char **error)
+{
+	(void)error;
+	return edit_hook(edit, "poststop", after);
+}
+
+static int edit_podman(const struct ctl_edit *edit, char **after, char **error)
+{
+	(void)error;
+	*after = NULL;
+	return edit->remove ? 0 : write_text(after,
+		"# Written by vqpctl configure podman\n"
+		"[engine.runtimes]\n"
+		"vqp = [\"%s\"]\n", edit->programs->runtime);
+}
+
+static int edit_crio(const struct ctl_edit *edit, char **after, char **error)
+{
+	(void)error;
+	*after = NULL;
+	return edit->remove ? 0 : write_text(after,
+		"# Written by vqpctl configure crio\n"
+		"[crio.runtime.runtimes.vqp]\n"
+		"runtime_path = \"%s\"\n"
+		"runtime_type = \"oci\"\n"
+		"runtime_root = \"/run/vqp-runtime\"\n", edit->programs->runtime);
+}
+
+/* ---- Files that are shared with others ---- */
+
+static int edit_docker(const struct ctl_edit *edit, char **after, char **error)
+{
+	return edit->remove ? ctl_daemon_json_remove(edit->before, edit->backup, after, error)
+			    : ctl_daemon_json_add(edit->before, edit->programs->runtime, after, error);
+}
+
+/*
+ * A block in containerd's own file, and not one in a directory that it imports:
+ * up to 1.7 an imported file that says anything of a plugin replaces all that
+ * the main file says of it.
+ */
+static int edit_containerd(const struct ctl_edit *edit, char **after, char **error)
+{
+	const char *plugin = ctl_toml_version(edit->before) == 3 ? "io.containerd.cri.v1.runtime"
+								 : "io.containerd.grpc.v1.cri";
+	cleanup_free char *block = NULL;
+
+	*after = NULL;
+	if (edit->remove)
+		return ctl_toml_block_remove(edit->before, after, error);
+	if (write_text(&block,
+		       "[plugins.\"%s\".containerd.runtimes.vqp]\n"
+		       "runtime_type = \"io.containerd.runc.v2\"\n"
+		       "pod_annotations = [\"io.vqp.*\"]\n"
+		       "[plugins.\"%s\".containerd.runtimes.vqp.options]\n"
+		       "BinaryName = \"%s\"\n", plugin, plugin, edit->programs->runtime))
+		return -ENOMEM;
+	return ctl_toml_block_add(edit->before, block, after, error);
+}
+
+#define HOOK_FILES \
+	{ "/usr/share/containers/oci/hooks.d/vqp-create.json", false, edit_create_hook }, \
+	{ "/usr/share/containers/oci/hooks.d/vqp-poststop.json", false, edit_poststop_hook }, \
+	{ "/etc/cdi/vqp.json", false, edit_cdi }
+
+static const struct ctl_engine engines[] = {
+	{ "docker", (const struct ctl_engine_file[]){
+		{ "/etc/docker/daemon.json", true, edit_docker }, { 0 },
+	}, "systemctl reload docker    (no container stops)" },
+	{ "containerd", (const struct ctl_engine_file[]){
+		{ "/etc/containerd/config.toml", true, edit_containerd }, { 0 },
+	}, "containerd config dump >/dev/null && systemctl restart containerd    (no container stops)" },
+	{ "podman", (const struct ctl_engine_file[]){
+		{ "/etc/containers/containers.conf.d/50-vqp.conf", false, edit_podman }, HOOK_FILES, { 0 },
+	}, NULL },
+	{ "crio", (const struct ctl_engine_file[]){
+		{ "/etc/crio/crio.conf.d/50-vqp.conf", false, edit_crio }, HOOK_FILES, { 0 },
+	}, "systemctl restart crio    (no container stops)" },
+};
+
+const struct ctl_engine *ctl_engine_find(const char *name)
+{
+	for (unsigned int i = 0; i < sizeof(engines) / sizeof(*engines); i++)
+		if (!strcmp(engines[i].name, name))
+			return &engines[i];
+	return NULL;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../cleanup.h"
+#include "file.h"
+
+static int read_all(int fd, char *text, size_t bytes)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		ssize_t n = read(fd, text + done, bytes - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		done += n;
+	}
+	text[done] = '\0';
+	return strlen(text) == done ? 0 : -EINVAL;
+}
+
+int ctl_file_read(const char *path, char **text)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat file;
+	int ret;
+
+	*text = NULL;
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (fstat(fd, &file))
+		return -errno;
+	if (!S_ISREG(file.st_mode))
+		return -EINVAL;
+	if (file.st_size > CTL_FILE_MAX_BYTES)
+		return -EFBIG;
+	*text = malloc(file.st_size + 1);
+	if (!*text)
+		return -ENOMEM;
+	ret = read_all(fd, *text, file.st_size);
+	if (ret) {
+		free(*text);
+		*text = NULL;
+	}
+	return ret;
+}
+
+static int write_all(int fd, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	while (bytes) {
+		ssize_t n = write(fd, text, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		bytes -= n;
+	}
+	return fsync(fd) ? -errno : 0;
+}
+
+static int make_directories(const char *path)
+{
+	cleanup_free char *part = strdup(path);
+
+	if (!part)
+		return -ENOMEM;
+	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(part, 0755) && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return 0;
+}
+
+/* Owner and mode are those of the old file; without one, what nobody minds. */
+static int write_beside(int fd, const char *path, const char *text)
+{
+	struct stat old = { .st_mode = 0644 };
+
+	if (stat(path, &old) && errno != ENOENT)
+		return -errno;
+	if (fchown(fd, old.st_uid, old.st_gid) || fchmod(fd, old.st_mode & 07777))
+		return -errno;
+	return write_all(fd, text);
+}
+
+int ctl_file_replace(const char *path, const char *text)
+{
+	cleanup_free char *target = realpath(path, NULL), *beside = NULL;
+	int fd, ret;
+
+	if (!text)
+		return unlink(path) && errno != ENOENT ? -errno : 0;
+	if (!target) {
+		ret = make_directories(path);
+		target = strdup(path);
+		if (ret || !target)
+			return ret ? ret : -ENOMEM;
+	}
+	if (asprintf(&beside, "%s.vqp-XXXXXX", target) < 0) {
+		beside = NULL;
+		return -ENOMEM;
+	}
+	fd = mkostemp(beside, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = write_beside(fd, target, text);
+	if (close(fd) && !ret)
+		ret = -errno;
+	if (!ret && rename(beside, target))
+		ret = -errno;
+	if (ret)
+		unlink(beside);
+	return ret;
+}

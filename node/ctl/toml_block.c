@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cleanup.h"
+#include "toml_block.h"
+
+#define BEGIN	"# The runtime vqp, by vqpctl configure containerd; --remove takes it out.\n"
+#define END	"# The end of the runtime vqp.\n"
+#define EMPTY	"version = 2\n"
+
+static int fail(char **error, int err, const char *text)
+{
+	*error = strdup(text);
+	return -err;
+}
+
+static const char *next_line(const char *line)
+{
+	const char *end = strchr(line, '\n');
+
+	return end ? end + 1 : line + strlen(line);
+}
+
+int ctl_toml_version(const char *text)
+{
+	int version = 1;
+
+	if (!text)
+		return 2;
+	/* what follows a table's header belongs to the table */
+	for (const char *line = text; *line; line = next_line(line)) {
+		line += strspn(line, " \t");
+		if (*line == '[')
+			break;
+		if (sscanf(line, "version = %d", &version) == 1)
+			break;
+	}
+	return version;
+}
+
+/* Somebody else's table of that name. */
+static int has_table(const char *text)
+{
+	for (const char *line = text; *line; line = next_line(line)) {
+		const char *header = line + strspn(line, " \t"), *name = strstr(header, "containerd.runtimes.vqp");
+
+		if (*header == '[' && name && name < next_line(line))
+			return 1;
+	}
+	return 0;
+}
+
+/* The text without the block, in *rest. */
+static int cut(const char *text, char **rest, char **error)
+{
+	const char *begin = strstr(text, BEGIN), *end = strstr(text, END);
+
+	if (!begin != !end || (begin && (end < begin || strstr(begin + 1, BEGIN) || strstr(end + 1, END))))
+		return fail(error, EINVAL, "the lines that mark vqp's part are not there twice, as they were written: "
+			    "take out what they have marked");
+	*rest = begin ? malloc(strlen(text) + 1) : strdup(text);
+	if (!*rest)
+		return -ENOMEM;
+	if (begin) {
+		memcpy(*rest, text, begin - text);
+		strcpy(*rest + (begin - text), end + strlen(END));
+	}
+	return 0;
+}
+
+int ctl_toml_block_add(const char *before, const char *block, char **after, char **error)
+{
+	cleanup_free char *rest = NULL, *ours = NULL;
+	int ret;
+
+	*after = NULL;
+	if (!before)
+		before = EMPTY;
+	if (ctl_toml_version(before) < 2)
+		return fail(error, EINVAL, "its format is that of version 1: see containerd config migrate");
+	ret = cut(before, &rest, error);
+	if (ret)
+		return ret;
+	if (has_table(rest))
+		return fail(error, EEXIST, "it has a runtime vqp that somebody else wrote: take that out first");
+	if (asprintf(&ours, BEGIN "%s" END, block) < 0) {
+		ours = NULL;
+		return -ENOMEM;
+	}
+	if (strstr(before, ours)) {
+		*after = strdup(before);
+		return *after ? 0 : -ENOMEM;
+	}
+	if (asprintf(after, "%s%s%s", rest, *rest && rest[strlen(rest) - 1] != '\n' ? "\n" : "", ours) >= 0)
+		return 0;
+	*after = NULL;
+	return -ENOMEM;
+}
+
+int ctl_toml_block_remove(const char *before, char **after, char **error)
+{
+	int ret;
+
+	*after = NULL;
+	if (!before)
+		return 0;
+	ret = cut(before, after, error);
+	if (ret || strcmp(*after, EMPTY) || !strcmp(before, EMPTY))
+		return ret;
+	/* Nothing was there but what an add had begun with. */
+	free(*after);
+	*after = NULL;
+	return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Lines of ours at the end of containerd's config.toml, between two that mark them. */
+#ifndef VQPCTL_TOML_BLOCK_H
+#define VQPCTL_TOML_BLOCK_H
+
+/* The file's version; 2 if there is no file, 1 if it says none. */
+int ctl_toml_version(const char *text);
+
+/*
+ * `before` is NULL if there is no file; *after is to be freed, NULL: no file. All
+ * other lines stay as they are. 0, or a negative errno value with *error set, to
+ * be freed.
+ */
+int ctl_toml_block_add(const char *before, const char *block, char **after, char **error);
+int ctl_toml_block_remove(const char *before, char **after, char **error);
+
+#endif
