@@ -21,6 +21,7 @@
 #include "cleanup.h"
 #include "config.h"
 #include "error.h"
+#include "filter.h"
 #include "limits.h"
 #include "namespace.h"
 #include "policy.h"
@@ -107,7 +108,7 @@ static int decide(const struct vqp_wish *wish, struct vqp_terms *terms, char **e
 /* A container without an address gets no VQP namespace, unless its annotations ask for one. */
 static int add(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, char **error)
 {
-	struct vqp_terms terms;
+	struct vqp_terms terms = { 0 };
 	int ret = decide(wish, &terms, error);
 
 	if (ret == -EADDRNOTAVAIL && !wish->tenant) {
@@ -194,6 +195,8 @@ int main(int argc, char **argv)
 	ret = vqp_privilege_check(&error);
 	if (!ret)
 		ret = vqp_privilege_keep(phase, &error);
+	if (!ret)
+		ret = vqp_filter_install(&error);
 	if (!ret)
 		ret = vqp_state_read(&state, stdin, &error);
 	if (!ret)

@@ -290,6 +290,27 @@ fails_with() {
 	fails_with '/proc/4194303/ns/net: No such file' 'vqp-hook createRuntime <<<"{\"id\": \"x\", \"pid\": 4194303}"'
 }
 
+@test "vqp-hook has two capabilities and few system calls when it reads its input, and then no capability" {
+	on 'mkfifo $WORK/state
+		vqp-hook createRuntime <$WORK/state 2>/dev/null &
+		hook=$!
+		exec 3>$WORK/state
+		eventually grep -q "^Seccomp:.2" /proc/$hook/status
+		grep -q "^CapEff:.0000000000280000" /proc/$hook/status
+		grep -q "^CapPrm:.0000000000280000" /proc/$hook/status
+		exec 3>&-
+		wait $hook || true
+		bundle c1 "$(address 10.60.0.1)"
+		pkill -STOP -x vqpd
+		create c1 &
+		creator=$!
+		without() { grep -q "^CapPrm:.0000000000000000" /proc/$(pidof vqp-hook)/status; }
+		eventually without || { pkill -CONT -x vqpd; exit 1; }
+		pkill -CONT -x vqpd
+		wait $creator
+		has_namespace 10.60.0.1'
+}
+
 @test "vqp-hook deletes nothing for a container it does not know" {
 	on 'start c1 "$(address 10.60.0.1)"
 		vqp-hook poststop <<<"{\"ociVersion\": \"1.0.2\", \"id\": \"c2\", \"status\": \"stopped\", \"bundle\": \"/\"}"
