@@ -17,7 +17,7 @@ PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/allocfail test
 INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
 
 .PHONY: help demo bench test test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
-.PHONY: faults leftovers soak cycles planted coverage fuzz-kernel install uninstall clean
+.PHONY: test-containers faults leftovers soak cycles planted coverage fuzz-kernel install uninstall clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
@@ -30,6 +30,9 @@ bench: deps build ## what vqp costs and gives against verbs, and under loss: som
 
 test: deps build kmod-debug ## all tests but the long ones, on 6.1 and 6.12, some on the debug kernel
 	tests/run
+
+test-containers: deps build ## every way of starting containers, and what goes wrong with it: a quarter of an hour a kernel
+	tests/run containers platforms platforms-faults
 
 faults: deps build ## what holds under each fault of the testbed: some ten minutes a kernel
 	tests/run faults

@@ -145,14 +145,24 @@ static bool leaves_backup(const struct change *change)
 	       !same(change->after, change->backup);
 }
 
-static int print_plan(const struct ctl_args *args, const struct plan *plan)
+static const char *what_then(const struct ctl_args *args, const struct plan *plan)
 {
 	bool any = false;
+
+	for (unsigned int i = 0; i < plan->count; i++)
+		any |= !same(plan->changes[i].before, plan->changes[i].after);
+	if (!any)
+		return NULL;
+	return args->remove ? plan->engine->then_removed : plan->engine->then;
+}
+
+static int print_plan(const struct ctl_args *args, const struct plan *plan)
+{
+	const char *then = what_then(args, plan);
 
 	for (unsigned int i = 0; i < plan->count; i++) {
 		const struct change *change = &plan->changes[i];
 
-		any |= !same(change->before, change->after);
 		printf("%s: %s%s", change->file->path, args->dry_run ? "would be " : "", action(change));
 		if (leaves_backup(change))
 			printf(", as it was: %s", change->backup_path);
@@ -160,8 +170,8 @@ static int print_plan(const struct ctl_args *args, const struct plan *plan)
 		if (args->dry_run && change->after && !same(change->before, change->after))
 			printf("%s\n", change->after);
 	}
-	if (any && plan->engine->then)
-		printf("%s: %s\n", args->dry_run ? "Then" : "Now", plan->engine->then);
+	if (then)
+		printf("%s: %s\n", args->dry_run ? "Then" : "Now", then);
 	return 0;
 }
 
@@ -178,7 +188,7 @@ static int print_plan_json(const struct ctl_args *args, const struct plan *plan)
 						       "text", args->dry_run ? change->after : NULL));
 	}
 	return ctl_print_json(json_pack("{s:b, s:b, s:o, s:s*}", "ok", 1, "dry_run", args->dry_run, "files", files,
-					"then", plan->engine->then));
+					"then", what_then(args, plan)));
 }
 
 int ctl_configure(const struct ctl_args *args)

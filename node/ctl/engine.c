@@ -153,16 +153,18 @@ static int edit_containerd(const struct ctl_edit *edit, char **after, char **err
 static const struct ctl_engine engines[] = {
 	{ "docker", (const struct ctl_engine_file[]){
 		{ "/etc/docker/daemon.json", true, edit_docker }, { 0 },
-	}, "systemctl reload docker    (no container stops)" },
+	}, "systemctl reload docker    (no container stops)",
+	   "systemctl restart docker    (a reload forgets no runtime; until then it still knows this one)" },
 	{ "containerd", (const struct ctl_engine_file[]){
 		{ "/etc/containerd/config.toml", true, edit_containerd }, { 0 },
-	}, "containerd config dump >/dev/null && systemctl restart containerd    (no container stops)" },
+	}, "containerd config dump >/dev/null && systemctl restart containerd    (no container stops)",
+	   "systemctl restart containerd    (no container stops)" },
 	{ "podman", (const struct ctl_engine_file[]){
 		{ "/etc/containers/containers.conf.d/50-vqp.conf", false, edit_podman }, HOOK_FILES, { 0 },
-	}, NULL },
+	}, NULL, NULL },
 	{ "crio", (const struct ctl_engine_file[]){
 		{ "/etc/crio/crio.conf.d/50-vqp.conf", false, edit_crio }, HOOK_FILES, { 0 },
-	}, "systemctl restart crio    (no container stops)" },
+	}, "systemctl restart crio    (no container stops)", "systemctl restart crio    (no container stops)" },
 };
 
 const struct ctl_engine *ctl_engine_find(const char *name)

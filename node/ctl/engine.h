@@ -29,7 +29,7 @@ struct ctl_engine_file {
 struct ctl_engine {
 	const char *name;
 	const struct ctl_engine_file *files;	/* the last has no path */
-	const char *then;			/* what is left to do for the operator */
+	const char *then, *then_removed;	/* what is left to do for the operator; NULL: nothing */
 };
 
 /* NULL: there is no such engine. */
