@@ -130,19 +130,22 @@ static int edit_containerd(const struct ctl_edit *edit, char **after, char **err
 {
 	const char *plugin = ctl_toml_version(edit->before) == 3 ? "io.containerd.cri.v1.runtime"
 								 : "io.containerd.grpc.v1.cri";
-	cleanup_free char *block = NULL;
+	cleanup_free char *standard = NULL, *block = NULL;
 
 	*after = NULL;
 	if (edit->remove)
 		return ctl_toml_block_remove(edit->before, after, error);
-	if (write_text(&block,
+	if (write_text(&standard,
+		       "[plugins.\"%s\".containerd.runtimes.runc]\n"
+		       "runtime_type = \"io.containerd.runc.v2\"\n", plugin) ||
+	    write_text(&block,
 		       "[plugins.\"%s\".containerd.runtimes.vqp]\n"
 		       "runtime_type = \"io.containerd.runc.v2\"\n"
 		       "pod_annotations = [\"io.vqp.*\"]\n"
 		       "[plugins.\"%s\".containerd.runtimes.vqp.options]\n"
 		       "BinaryName = \"%s\"\n", plugin, plugin, edit->programs->runtime))
 		return -ENOMEM;
-	return ctl_toml_block_add(edit->before, block, after, error);
+	return ctl_toml_block_add(edit->before, standard, block, after, error);
 }
 
 #define HOOK_FILES \

@@ -42,13 +42,13 @@ int ctl_toml_version(const char *text)
 	return version;
 }
 
-/* Somebody else's table of that name. */
-static int has_table(const char *text)
+/* A table of this name, or one within it. */
+static int has_table(const char *text, const char *name)
 {
 	for (const char *line = text; *line; line = next_line(line)) {
-		const char *header = line + strspn(line, " \t"), *name = strstr(header, "containerd.runtimes.vqp");
+		const char *header = line + strspn(line, " \t"), *found = strstr(header, name);
 
-		if (*header == '[' && name && name < next_line(line))
+		if (*header == '[' && found && found < next_line(line) && strchr("].", found[strlen(name)]))
 			return 1;
 	}
 	return 0;
@@ -72,7 +72,7 @@ static int cut(const char *text, char **rest, char **error)
 	return 0;
 }
 
-int ctl_toml_block_add(const char *before, const char *block, char **after, char **error)
+int ctl_toml_block_add(const char *before, const char *standard, const char *block, char **after, char **error)
 {
 	cleanup_free char *rest = NULL, *ours = NULL;
 	int ret;
@@ -85,9 +85,11 @@ int ctl_toml_block_add(const char *before, const char *block, char **after, char
 	ret = cut(before, &rest, error);
 	if (ret)
 		return ret;
-	if (has_table(rest))
+	if (has_table(rest, "containerd.runtimes.vqp"))
 		return fail(error, EEXIST, "it has a runtime vqp that somebody else wrote: take that out first");
-	if (asprintf(&ours, BEGIN "%s" END, block) < 0) {
+	if (has_table(rest, "containerd.runtimes.runc"))
+		standard = "";
+	if (asprintf(&ours, BEGIN "%s%s" END, standard, block) < 0) {
 		ours = NULL;
 		return -ENOMEM;
 	}

@@ -135,6 +135,20 @@ static void containerd_has_a_block_behind_all_else(void **state)
 	free(after);
 }
 
+/* Its own runc counts no more once a runtime is named. */
+static void containerd_still_has_runc(void **state)
+{
+	static const char own[] = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n";
+	char *after = edited("containerd", "version = 2\n[a.containerd.runtimes.runc-old]\n", NULL, false);
+
+	(void)state;
+	assert_non_null(strstr(after, ".containerd.runtimes.runc]\nruntime_type = \"io.containerd.runc.v2\"\n"));
+	free(after);
+	after = edited("containerd", own, NULL, false);
+	assert_null(strstr(after + strlen(own), "runtimes.runc]"));
+	free(after);
+}
+
 static void containerd_s_file_comes_back(void **state)
 {
 	(void)state;
@@ -223,6 +237,7 @@ int main(void)
 		cmocka_unit_test(docker_keeps_what_changed_since),
 		cmocka_unit_test(docker_s_malformed_file_stays),
 		cmocka_unit_test(containerd_has_a_block_behind_all_else),
+		cmocka_unit_test(containerd_still_has_runc),
 		cmocka_unit_test(containerd_s_file_comes_back),
 		cmocka_unit_test(containerd_keeps_what_was_written_behind),
 		cmocka_unit_test(containerd_s_strange_file_stays),
