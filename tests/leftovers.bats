@@ -14,7 +14,7 @@ setup_file() {
 }
 
 teardown() {
-	on 'pkill -9 -x vqpt; cleanup' && vqp_up
+	on 'pkill -9 -x vqpt || true; cleanup' && vqp_up
 }
 
 # STARTS and SEED repeat a run.

@@ -490,16 +490,18 @@ teardown_file() {
 	[ "${lines[0]}" = true ]
 }
 
-@test "vqpd: who leaves while an add waits for a meta server is forgotten, and the add is not" {
+@test "vqpd: who leaves while an add waits for a meta server is forgotten, and so is the add" {
 	disturb
 	on 1 'pkill -STOP -x vqp-metad'
 	on 2 'ip netns add node-b; ip netns add node-c
 		leave() { add c2 node-b 3 10.95.0.2; }
 		leave & asker=$!
 		eventually present 3 10.95.0.2
-		kill $(pgrep -x socat) $asker || true'
-	on 1 'pkill -CONT -x vqp-metad; eventually announced 3 10.95.0.2 2'
+		kill $(pgrep -x socat) $asker || true
+		eventually not present 3 10.95.0.2'
+	on 1 'pkill -CONT -x vqp-metad'
 	on 2 'eventually meta_up true; add c3 node-c 3 10.95.0.3 | jq -e .published'
+	on 1 'eventually not announced 3 10.95.0.2 2'
 }
 
 @test "vqpd: 32 adds at once" {
