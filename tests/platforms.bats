@@ -118,7 +118,7 @@ lives_and_ends() {
 
 @test "containerd: a container that is started before its network gets its namespace by CNI" {
 	on 1 'containerd_start x1 vqpt echo-server 7000
-		[ "$(vqpctl ns list --json | jq -r ".[] | select(.tenant == 1) | .name")" = default-x1/eth0 ]
+		[[ $(vqpctl ns list --json | jq -r ".[] | select(.tenant == 1) | .name") == default-x1/eth0/* ]]
 		containerd_remove x1'
 }
 
@@ -146,7 +146,8 @@ lives_and_ends() {
 		dump >$WORK/dump-after
 		grep -q "BinaryName = \"$BIN/vqp-runtime\"" $WORK/dump-after
 		# options of runc that are not set are not listed, either
-		diff $WORK/dump-before $WORK/dump-after | grep "^< *[^ ]" | refused grep -vE " = (\"\"|0|false)\$"
+		lost=$(diff $WORK/dump-before $WORK/dump-after | grep "^< *[^ ]" | grep -vE " = (\"\"|0|false)\$" || true)
+		echo "$lost"; [ ! "$lost" ]
 		grep -q "runtimes.runc\]" $WORK/dump-after
 		vqpctl configure containerd | grep unchanged
 		vqpctl configure containerd --remove
