@@ -17,6 +17,7 @@
 #include "parent.h"
 #include "post.h"
 #include "qp.h"
+#include "window.h"
 
 /* ABI version 1: what user space compiled against, for good. */
 static_assert(sizeof(struct vqp_query) == 56);
@@ -217,12 +218,15 @@ static int context_open(struct inode *inode, struct file *file)
 void vqp_context_kill(struct vqp_context *ctx)
 {
 	struct vqp *vqp;
+	struct vqp_mr *mr;
 
 	lockdep_assert_held(&ctx->ns->lock);
 	mutex_lock(&ctx->lock);
 	ctx->dead = true;
 	list_for_each_entry(vqp, &ctx->vqps, ctx_link)
 		vqp_fail(vqp, VQP_WC_WR_FLUSH_ERR);
+	list_for_each_entry(mr, &ctx->mrs, ctx_link)
+		vqp_window_revoke(mr);
 	mutex_unlock(&ctx->lock);
 }
 

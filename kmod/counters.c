@@ -9,6 +9,7 @@ const char *const vqp_object_names[VQP_OBJ_MAX] = {
 	[VQP_OBJ_CONTEXT]	= "context",
 	[VQP_OBJ_CQ]		= "cq",
 	[VQP_OBJ_VQP]		= "vqp",
+	[VQP_OBJ_KERNEL_VQP]	= "kernel_vqp",
 	[VQP_OBJ_MR]		= "mr",
 	[VQP_OBJ_ARENA]		= "arena",
 	[VQP_OBJ_SEND]		= "send",
@@ -18,12 +19,17 @@ const char *const vqp_object_names[VQP_OBJ_MAX] = {
 	[VQP_OBJ_META]		= "meta",
 	[VQP_OBJ_DEFERRED]	= "deferred",
 	[VQP_OBJ_HELD]		= "held",
+	[VQP_OBJ_RC]		= "rc",
+	[VQP_OBJ_RC_END]	= "rc_end",
+	[VQP_OBJ_GRANT]		= "grant",
+	[VQP_OBJ_WINDOW]	= "window",
 };
 
 const char *const vqp_event_names[VQP_EV_MAX] = {
 	[VQP_EV_TX_PACKETS]	= "tx_packets",
 	[VQP_EV_RX_PACKETS]	= "rx_packets",
 	[VQP_EV_TX_NO_ROOM]	= "tx_no_room",
+	[VQP_EV_FOLLOWED]	= "followed",
 	[VQP_EV_REPLY_LOST]	= "reply_lost",
 	[VQP_EV_RX_MALFORMED]	= "rx_malformed",
 	[VQP_EV_RX_FOREIGN]	= "rx_foreign",
@@ -35,6 +41,13 @@ const char *const vqp_event_names[VQP_EV_MAX] = {
 	[VQP_EV_STALE]		= "stale",
 	[VQP_EV_CQ_OVERFLOWS]	= "cq_overflows",
 	[VQP_EV_LANE_FAILURES]	= "lane_failures",
+	[VQP_EV_RC_REQUESTS]	= "rc_requests",
+	[VQP_EV_RC_SWITCHES]	= "rc_switches",
+	[VQP_EV_RC_PAUSE_US]	= "rc_pause_us",
+	[VQP_EV_RC_FAILURES]	= "rc_failures",
+	[VQP_EV_PULLED]		= "pulled",
+	[VQP_EV_CURBED]		= "curbed",
+	[VQP_EV_YIELDED]	= "yielded",
 };
 
 void vqp_counters_sum(struct vqp_counters *sum)

@@ -11,6 +11,7 @@ enum vqp_object {
 	VQP_OBJ_CONTEXT,
 	VQP_OBJ_CQ,
 	VQP_OBJ_VQP,
+	VQP_OBJ_KERNEL_VQP,
 	VQP_OBJ_MR,
 	VQP_OBJ_ARENA,
 	VQP_OBJ_SEND,
@@ -20,6 +21,10 @@ enum vqp_object {
 	VQP_OBJ_META,
 	VQP_OBJ_DEFERRED,
 	VQP_OBJ_HELD,
+	VQP_OBJ_RC,
+	VQP_OBJ_RC_END,
+	VQP_OBJ_GRANT,
+	VQP_OBJ_WINDOW,
 	VQP_OBJ_MAX,
 };
 
@@ -27,6 +32,7 @@ enum vqp_event {
 	VQP_EV_TX_PACKETS,
 	VQP_EV_RX_PACKETS,
 	VQP_EV_TX_NO_ROOM,	/* a flow waited for a send slot */
+	VQP_EV_FOLLOWED,	/* a VQP took the lane of the processor its thread is on */
 	VQP_EV_REPLY_LOST,	/* an answer found no send slot */
 	VQP_EV_RX_MALFORMED,
 	VQP_EV_RX_FOREIGN,	/* for no flow of ours, or from the wrong node */
@@ -38,6 +44,13 @@ enum vqp_event {
 	VQP_EV_STALE,		/* cached metadata refused by its target */
 	VQP_EV_CQ_OVERFLOWS,
 	VQP_EV_LANE_FAILURES,
+	VQP_EV_RC_REQUESTS,	/* that went from NIC to NIC */
+	VQP_EV_RC_SWITCHES,	/* of a VQP between dc and rc */
+	VQP_EV_RC_PAUSE_US,	/* that its requests waited for them, altogether */
+	VQP_EV_RC_FAILURES,	/* of links */
+	VQP_EV_PULLED,		/* messages that their target's node fetched */
+	VQP_EV_CURBED,		/* a VQP waited for its turn, since its namespace has a rate */
+	VQP_EV_YIELDED,		/* one waited for room, since a higher priority sends */
 	VQP_EV_MAX,
 };
 

@@ -44,16 +44,12 @@ void vqp_cursor_skip(struct vqp_cursor *c, u32 bytes)
 	c->done += bytes;
 }
 
-int vqp_cursor_map(struct vqp_cursor *c, u32 most, void **ptr)
+/* On by at most `most` bytes of one page; see vqp_cursor_map(). */
+static int cursor_step(struct vqp_cursor *c, u32 most, struct page **page, u32 *offset)
 {
-	u64 offset;
+	u64 at;
 	u32 bytes;
 
-	if (c->kbuf) {
-		*ptr = c->kbuf;
-		c->kbuf += most;
-		return most;
-	}
 	while (c->num_sge && c->done == c->sge->length)
 		cursor_next_sge(c);
 	if (!c->num_sge)
@@ -63,12 +59,43 @@ int vqp_cursor_map(struct vqp_cursor *c, u32 most, void **ptr)
 				   c->sge->length, c->access, c->owner);
 	if (!c->mr)
 		return -EACCES;
-	offset = c->sge->addr + c->done - c->mr->addr + c->mr->first_offset;
-	bytes = min3(most, c->sge->length - c->done,
-		     (u32)(PAGE_SIZE - offset_in_page(offset)));
-	c->mapped = kmap_local_page(c->mr->pages[offset >> PAGE_SHIFT]);
-	*ptr = c->mapped + offset_in_page(offset);
+	at = c->sge->addr + c->done - c->mr->addr + c->mr->first_offset;
+	*page = c->mr->pages[at >> PAGE_SHIFT];
+	*offset = offset_in_page(at);
+	bytes = min3(most, c->sge->length - c->done, (u32)(PAGE_SIZE - *offset));
 	c->done += bytes;
+	return bytes;
+}
+
+int vqp_cursor_map(struct vqp_cursor *c, u32 most, void **ptr)
+{
+	struct page *page;
+	u32 offset;
+	int bytes;
+
+	if (c->kbuf) {
+		*ptr = c->kbuf;
+		c->kbuf += most;
+		return most;
+	}
+	bytes = cursor_step(c, most, &page, &offset);
+	if (bytes < 0)
+		return bytes;
+	c->mapped = kmap_local_page(page);
+	*ptr = c->mapped + offset;
+	return bytes;
+}
+
+int vqp_cursor_page(struct vqp_cursor *c, u32 most, struct page **page, u32 *offset)
+{
+	u32 bytes;
+
+	if (!c->kbuf)
+		return cursor_step(c, most, page, offset);
+	*page = virt_to_page(c->kbuf);
+	*offset = offset_in_page(c->kbuf);
+	bytes = min_t(u32, most, PAGE_SIZE - *offset);
+	c->kbuf += bytes;
 	return bytes;
 }
 

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 #include <linux/vqp.h>
 
+struct page;
 struct vqp_context;
 struct vqp_mr;
 struct vqp_ns;
@@ -43,6 +44,12 @@ void vqp_cursor_skip(struct vqp_cursor *c, u32 bytes);
  */
 int __must_check vqp_cursor_map(struct vqp_cursor *c, u32 most, void **ptr);
 void vqp_cursor_unmap(struct vqp_cursor *c);
+
+/*
+ * The same for a device, which needs no mapping: the page and where in it the piece begins.
+ * Whoever uses it after vqp_cursor_end() takes a reference of c->mr, NULL for kernel memory.
+ */
+int __must_check vqp_cursor_page(struct vqp_cursor *c, u32 most, struct page **page, u32 *offset);
 
 void vqp_cursor_end(struct vqp_cursor *c);
 

@@ -4,17 +4,21 @@
 #include <linux/moduleparam.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/xarray.h>
 #include "counters.h"
 #include "cursor.h"
 #include "dc.h"
+#include "gate.h"
 #include "lane.h"
 #include "ns.h"
 #include "number.h"
 #include "parent.h"
 #include "peer.h"
+#include "prio.h"
 #include "qp.h"
 #include "responder.h"
+#include "send.h"
 
 static unsigned int keepalive_ms;
 module_param(keepalive_ms, uint, 0444);
@@ -48,6 +52,27 @@ static void dc_fill_open(const struct vqp *vqp, const struct vqp_parent *parent,
 	memcpy(pkt->src_qpn, parent->dct.qpn, sizeof(pkt->src_qpn));
 }
 
+static struct vqp_lane *dc_lane(const struct vqp *vqp, const struct vqp_parent *parent)
+{
+	return parent->lanes[vqp->cpu % parent->nlanes];
+}
+
+/*
+ * A thread that has moved to another processor takes its VQP along, when nothing is under way that
+ * could be overtaken, or waits for a slot of the lane.
+ */
+void vqp_dc_follow(struct vqp *vqp)
+{
+	const u16 cpu = smp_processor_id();
+
+	lockdep_assert_held(&vqp->lock);
+	if (vqp->cpu == cpu || !vqp_tx_idle(&vqp->tx) ||
+	    !list_empty_careful(&vqp->lane_wait))
+		return;
+	vqp->cpu = cpu;
+	vqp_count_event(VQP_EV_FOLLOWED);
+}
+
 static void dc_tell_resent(struct vqp *vqp)
 {
 	const u32 resent = vqp->tx.packets_resent;
@@ -56,7 +81,7 @@ static void dc_tell_resent(struct vqp *vqp)
 	vqp->resent_told = resent;
 }
 
-static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
+static int dc_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		   u32 offset, u32 bytes)
 {
 	struct vqp *vqp = vqp_of_tx(tx);
@@ -85,13 +110,33 @@ static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		if (pkt->flags & VQP_PKT_OPEN)
 			dc_fill_open(vqp, parent, pkt);
 		dest.ah = vqp->peer->ah;
+		vqp_prio_note(vqp);
 		vqp->peer->tx_packets++;
 		dc_tell_resent(vqp);
-		ret = vqp_lane_send(parent->lanes[vqp->flow % parent->nlanes], &dest,
+		ret = vqp_lane_send(dc_lane(vqp, parent), &dest,
 				    pkt, &c, bytes, pkt->op == VQP_OP_CLOSE ? NULL : vqp);
 	}
 	rcu_read_unlock();
 	vqp_cursor_end(&c);
+	return ret;
+}
+
+/* The namespace's rate is for what is sent, also again, and for what is asked for. */
+static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
+		   u32 offset, u32 bytes)
+{
+	const u32 charge = vqp_op_fetches(pkt->op) ? pkt->msg_bytes : bytes;
+	int passed, ret;
+
+	passed = vqp_gate_pass(vqp_of_tx(tx), charge);
+	if (passed < 0)
+		return passed;
+	/* It may be long until the next packet asks for an answer. */
+	if (passed && !vqp_op_fetches(pkt->op))
+		pkt->flags |= VQP_PKT_ACK_REQ;
+	ret = dc_send(tx, pkt, msg, offset, bytes);
+	if (ret)
+		vqp_gate_refund(vqp_of_tx(tx), charge);
 	return ret;
 }
 
@@ -206,7 +251,10 @@ static void dc_timeout(struct timer_list *timer)
 	spin_lock(&vqp->lock);
 	if (vqp->carrier == VQP_CARRIER_DC) {
 		resent = vqp->tx.packets_resent;
+		vqp_prio_begin(vqp);
 		vqp_tx_timeout(&vqp->tx, dc_now_us());
+		vqp_prio_end(vqp);
+		vqp_send_resume(vqp);
 		if (vqp->tx.packets_resent != resent)
 			vqp_count_event(VQP_EV_TIMEOUTS);
 		dc_watch(vqp, dc_now_us());
@@ -218,14 +266,18 @@ static void dc_timeout(struct timer_list *timer)
 void vqp_dc_run(struct vqp *vqp)
 {
 	lockdep_assert_held(&vqp->lock);
+	vqp_prio_begin(vqp);
 	vqp_tx_run(&vqp->tx, dc_now_us());
+	vqp_prio_end(vqp);
 }
 
 void vqp_dc_kick(struct vqp *vqp)
 {
 	spin_lock_bh(&vqp->lock);
-	if (vqp->carrier == VQP_CARRIER_DC)
+	if (vqp->carrier == VQP_CARRIER_DC) {
 		vqp_dc_run(vqp);
+		vqp_send_resume(vqp);
+	}
 	spin_unlock_bh(&vqp->lock);
 }
 
@@ -280,12 +332,13 @@ static int dc_set_target(struct vqp *vqp, const struct vqp_parent *parent,
 	vqp->dct = *dct;
 	if (vqp->carrier == VQP_CARRIER_DC) {
 		vqp_tx_retarget(&vqp->tx, dc_now_us());
-		return 0;
+	} else {
+		dc_start(vqp, parent);
+		vqp->carrier = VQP_CARRIER_DC;
+		vqp->state = VQP_QP_CONNECTED;
+		vqp_dc_run(vqp);
 	}
-	dc_start(vqp, parent);
-	vqp->carrier = VQP_CARRIER_DC;
-	vqp->state = VQP_QP_CONNECTED;
-	vqp_dc_run(vqp);
+	vqp_send_resume(vqp);
 	return 0;
 }
 
@@ -305,7 +358,7 @@ int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 	}
 	if (vqp->flow && vqp->carrier != VQP_CARRIER_DC) {
 		/* Gone to this node and away again: the old number's target may remember it. */
-		vqp_lane_unwait(parent->lanes[vqp->flow % parent->nlanes], vqp);
+		vqp_lane_unwait(dc_lane(vqp, parent), vqp);
 		vqp_dc_unpublish(vqp);
 		vqp->flow = 0;
 	}
@@ -342,7 +395,7 @@ void vqp_dc_detach(struct vqp *vqp)
 	parent = vqp_parent_enter(&token);
 	if (!parent)
 		return;
-	vqp_lane_unwait(parent->lanes[vqp->flow % parent->nlanes], vqp);
+	vqp_lane_unwait(dc_lane(vqp, parent), vqp);
 	vqp_parent_leave(token);
 }
 
@@ -395,7 +448,10 @@ static void dc_input_answer(const u8 *gid, const struct vqp_pkt *pkt)
 	if (vqp->carrier == VQP_CARRIER_DC && dc_is_target(vqp, gid, pkt)) {
 		vqp->peer->rx_packets++;
 		vqp->peer->epoch = pkt->src_epoch;
+		vqp_prio_begin(vqp);
 		vqp_tx_input(&vqp->tx, pkt, dc_now_us());
+		vqp_prio_end(vqp);
+		vqp_send_resume(vqp);
 	} else {
 		vqp_count_event(VQP_EV_RX_FOREIGN);
 	}

@@ -26,6 +26,9 @@ void vqp_dc_leave(struct vqp *vqp);
 /* Send what is queued. Under vqp.lock. */
 void vqp_dc_run(struct vqp *vqp);
 
+/* Take the lane of this processor, if that overtakes nothing. Under vqp.lock. */
+void vqp_dc_follow(struct vqp *vqp);
+
 /* A send slot came free. */
 void vqp_dc_kick(struct vqp *vqp);
 

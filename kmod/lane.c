@@ -97,7 +97,7 @@ void vqp_lane_unwait(struct vqp_lane *lane, struct vqp *vqp)
 
 	spin_lock_bh(&lane->tx_lock);
 	waited = !list_empty(&vqp->lane_wait);
-	list_del_init(&vqp->lane_wait);
+	list_del_init_careful(&vqp->lane_wait);
 	spin_unlock_bh(&lane->tx_lock);
 	if (waited)
 		vqp_put(vqp);
@@ -111,7 +111,8 @@ static void lane_kick(struct vqp_lane *lane)
 	spin_lock_bh(&lane->tx_lock);
 	while (!list_empty(&lane->waiters) && lane_has_room(lane, false)) {
 		vqp = list_first_entry(&lane->waiters, struct vqp, lane_wait);
-		list_del_init(&vqp->lane_wait);
+		/* Pairs with vqp_dc_follow(), which may then choose another lane. */
+		list_del_init_careful(&vqp->lane_wait);
 		spin_unlock_bh(&lane->tx_lock);
 		vqp_dc_kick(vqp);
 		vqp_put(vqp);
@@ -318,6 +319,7 @@ static int lane_start_qp(struct vqp_lane *lane)
 	ret = ib_modify_qp(lane->qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
 	for (i = 0; !ret && i < VQP_LANE_RX_SLOTS; i++)
 		ret = lane_post_recv(lane, i);
+	lane->started = !ret;
 	return ret;
 }
 
@@ -430,6 +432,9 @@ void vqp_lane_destroy(struct vqp_lane *lane)
 
 	/* The parent is on its way out, or nothing was ever sent: nobody queues it any more. */
 	cancel_delayed_work_sync(&lane->revive);
+	/* What has arrived is looked at, and its buffer posted again, but not to half a QP. */
+	if (lane->started)
+		ib_drain_rq(lane->qp);
 	if (lane->qp)
 		ib_destroy_qp(lane->qp);
 	if (lane->recv_cq)

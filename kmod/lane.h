@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A lane: one UD QP of the pool with its buffers. A flow sends on one lane of
- * its node and to one lane of its target, so its packets stay in order.
+ * A lane: one UD QP of the pool with its buffers, for one processor. A flow sends
+ * on one lane of its node while anything of it is under way, and to one lane of its
+ * target, so its packets stay in order.
  *
  * A packet to send is built in a slot: a page that stays mapped. Slots form a
  * ring, since UD sends complete in order; every VQP_LANE_SIGNAL_EVERY-th send
@@ -36,6 +37,7 @@ struct vqp_lane {
 	u32 index;			/* in its pool */
 	struct ib_qp *qp;
 	struct ib_cq *send_cq, *recv_cq;
+	bool started;			/* the QP takes receives */
 
 	spinlock_t tx_lock;		/* guards the send ring, waiters, failed */
 	struct vqp_lane_buf *tx;

@@ -4,10 +4,12 @@
 #include "atomic.h"
 #include "cursor.h"
 #include "dc.h"
+#include "gate.h"
 #include "loop.h"
 #include "ns.h"
 #include "recv.h"
 #include "qp.h"
+#include "send.h"
 
 /* Memory of a copy is looked up again this often, so that deregistration waits for no more. */
 #define LOOP_PIECE_BYTES	(64U << 10)
@@ -175,8 +177,7 @@ static int loop_deliver(struct vqp *vqp, struct vqp_send *send, struct vqp *dst,
 		*status = loop_one_sided(vqp, send);
 	} else {
 		vqp_send_cursor(&src_c, vqp, send, 0);
-		vqp_cursor_init(&dst_c, dst->ns, dst->ctx, VQP_ACCESS_LOCAL_WRITE,
-				recv->sge, recv->num_sge);
+		vqp_recv_cursor(&dst_c, dst, recv);
 		*status = loop_copy(&dst_c, &src_c, send->msg.bytes, &src_c);
 		/* The receive names memory that is no longer there: the receiver's fault. */
 		if (*status == VQP_WC_REM_ACCESS_ERR) {
@@ -233,12 +234,16 @@ static bool loop_next(struct vqp *vqp)
 		vqp_do_later(vqp, VQP_TODO_REROUTE);
 		return false;
 	}
+	if (vqp_gate_pass(vqp, msg->bytes) < 0)
+		return false;
 	spin_unlock_bh(&vqp->lock);
 	ret = loop_one(vqp, vqp_send_of(msg), &status);
 	cond_resched();
 	spin_lock_bh(&vqp->lock);
-	if (ret)
+	if (ret) {
+		vqp_gate_refund(vqp, msg->bytes);
 		return false;
+	}
 	list_del(&msg->link);
 	vqp_send_complete(&vqp->tx, msg, status);
 	return true;
@@ -251,7 +256,7 @@ void vqp_loop_run(struct vqp *vqp)
 	spin_lock_bh(&vqp->lock);
 	/*
 	 * Whoever runs looks at the list again before it stops; one that is parked runs when it is
-	 * unparked.
+	 * unparked, one that waits at the gate when it has its turn.
 	 */
 	if (vqp->loop_running || vqp->carrier != VQP_CARRIER_LOOP ||
 	    !list_empty_careful(&vqp->park_link))
@@ -261,9 +266,15 @@ void vqp_loop_run(struct vqp *vqp)
 		budget--;
 	vqp->loop_running = false;
 	if (vqp->state == VQP_QP_ERROR)
-		vqp_tx_abort(&vqp->tx, VQP_WC_WR_FLUSH_ERR);
-	/* Out of budget, or unparked before loop_running fell: that call left this the work. */
-	if (!list_empty(&vqp->tx.msgs) && list_empty_careful(&vqp->park_link)) {
+		vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR);
+	else
+		vqp_send_resume(vqp);
+	/*
+	 * Out of budget, or unparked, or let through the gate before loop_running fell: that call
+	 * left this the work.
+	 */
+	if (!list_empty(&vqp->tx.msgs) && list_empty_careful(&vqp->park_link) &&
+	    list_empty_careful(&vqp->gate_wait)) {
 		if (vqp_ns_alive(vqp->loop_ns))
 			vqp_loop_later(vqp);
 		else
@@ -288,6 +299,7 @@ int vqp_loop_attach(struct vqp *vqp, struct vqp_ns *local)
 		vqp->loop_ns = local;
 		vqp->carrier = VQP_CARRIER_LOOP;
 		vqp->state = VQP_QP_CONNECTED;
+		vqp_send_resume(vqp);
 		ret = 0;
 	}
 	spin_unlock_bh(&vqp->lock);

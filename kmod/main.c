@@ -3,12 +3,15 @@
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include "context.h"
+#include "fetch.h"
 #include "meta.h"
 #include "netlink.h"
 #include "ns.h"
 #include "parent.h"
 #include "peer.h"
+#include "pull.h"
 #include "qp.h"
+#include "rc.h"
 #include "responder.h"
 
 static unsigned int lanes = VQP_WIRE_LANES_MAX;
@@ -31,9 +34,15 @@ static int __init vqp_module_init(void)
 	ret = vqp_peer_init();
 	if (ret)
 		goto err_ns;
-	ret = vqp_parent_init();
+	ret = vqp_rc_init();
 	if (ret)
 		goto err_peer;
+	ret = vqp_pull_init();
+	if (ret)
+		goto err_rc;
+	ret = vqp_parent_init();
+	if (ret)
+		goto err_pull;
 	ret = vqp_netlink_init();
 	if (ret)
 		goto err_parent;
@@ -48,6 +57,11 @@ err_netlink:
 	vqp_meta_exit();
 err_parent:
 	vqp_parent_exit();
+err_pull:
+	vqp_pull_exit();
+err_rc:
+	vqp_rc_exit();
+	vqp_fetch_exit();
 err_peer:
 	vqp_peer_exit();
 err_ns:
@@ -66,6 +80,9 @@ static void __exit vqp_module_exit(void)
 	vqp_netlink_exit();
 	vqp_meta_exit();
 	vqp_parent_exit();
+	vqp_pull_exit();
+	vqp_rc_exit();
+	vqp_fetch_exit();
 	vqp_peer_exit();
 	vqp_ns_exit();
 	/* Until then namespaces let go of their contexts. */

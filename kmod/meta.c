@@ -13,6 +13,7 @@
 #include "ns.h"
 #include "parent.h"
 #include "qp.h"
+#include "send.h"
 
 #define META_CACHE_MAX		65536	/* addresses */
 #define META_TORN_RETRIES	16	/* a bucket that is being written is read again */
@@ -102,6 +103,14 @@ void vqp_meta_learn(u32 tenant, const u8 *gid, const struct vqp_dct *dct)
 
 	if (!cache_get(tenant, gid, &known) || memcmp(&known, dct, sizeof(known)))
 		cache_put(tenant, gid, dct, GFP_ATOMIC);
+}
+
+void vqp_meta_suggest(u32 tenant, const u8 *gid, const struct vqp_dct *dct)
+{
+	struct vqp_dct known;
+
+	if (!cache_get(tenant, gid, &known))
+		cache_put(tenant, gid, dct, GFP_KERNEL);
 }
 
 void vqp_meta_forget(u32 tenant, const u8 *gid)

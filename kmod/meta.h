@@ -31,6 +31,8 @@ void vqp_route_end(struct vqp_route *route);
 
 /* A message came from (tenant, gid) on that node: the answer needs no lookup. Any context. */
 void vqp_meta_learn(u32 tenant, const u8 *gid, const struct vqp_dct *dct);
+/* It may be there, unless somebody knows better. Process context. */
+void vqp_meta_suggest(u32 tenant, const u8 *gid, const struct vqp_dct *dct);
 
 /* Forget what is cached: of one address, or (gid NULL) of all. */
 void vqp_meta_forget(u32 tenant, const u8 *gid);

@@ -13,6 +13,7 @@
 #include "mr.h"
 #include "ns.h"
 #include "number.h"
+#include "window.h"
 
 #define KEY_TAG_BITS	16
 #define KEY_INDEX_MAX	((1U << (32 - KEY_TAG_BITS)) - 1)
@@ -56,6 +57,23 @@ bool vqp_mr_valid(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes, u32 access,
 	valid = mr && mr_covers(mr, key, addr, bytes, access, owner);
 	rcu_read_unlock();
 	return valid;
+}
+
+struct vqp_mr *vqp_mr_find(struct vqp_ns *ns, u32 key)
+{
+	struct vqp_mr *mr;
+
+	rcu_read_lock();
+	mr = xa_load(&ns->keys, key >> KEY_TAG_BITS);
+	if (mr && (READ_ONCE(mr->key) != key || !refcount_inc_not_zero(&mr->ref)))
+		mr = NULL;
+	rcu_read_unlock();
+	return mr;
+}
+
+void vqp_mr_hold(struct vqp_mr *mr)
+{
+	refcount_inc(&mr->ref);
 }
 
 void vqp_mr_put(struct vqp_mr *mr)
@@ -204,6 +222,7 @@ int vqp_mr_reg(struct vqp_context *ctx, struct vqp_reg_mr *arg)
 	mr->ns = ctx->ns;
 	refcount_set(&mr->ref, 1);
 	init_completion(&mr->unused);
+	INIT_LIST_HEAD(&mr->windows);
 	ret = mr_take_pages(ctx, mr);
 	if (ret)
 		goto free;
@@ -238,6 +257,7 @@ void vqp_mr_destroy(struct vqp_mr *mr)
 	/* Nobody finds it any more; wait for those who are copying. */
 	vqp_mr_put(mr);
 	wait_for_completion(&mr->unused);
+	vqp_window_revoke(mr);
 	mr_release_pages(mr);
 	vqp_limit_uncharge(&mr->ns->limits[VQP_LIMIT_MRS], 1);
 	kfree_rcu(mr, rcu);

@@ -4,7 +4,8 @@
  * namespace's table (KRCORE's ValidMR), and a guess
  * hits one key in 65,536. Requests name memory
  * by key and are checked again at every use; a reference is held only while
- * bytes are copied, so that deregistration never waits for a peer.
+ * bytes are copied, so that deregistration never waits for a peer; while a NIC
+ * copies (rc), it waits until that is over or has failed.
  */
 #ifndef VQP_MR_H
 #define VQP_MR_H
@@ -33,6 +34,7 @@ struct vqp_mr {
 	struct vqp_arena *arena;	/* owner of the pages, or NULL: pinned */
 	struct mm_struct *mm;		/* charged for the pins */
 	struct list_head ctx_link;	/* under vqp_context.lock */
+	struct list_head windows;	/* under window.c's lock */
 	refcount_t ref;
 	struct completion unused;
 	struct rcu_head rcu;
@@ -53,6 +55,12 @@ void vqp_mr_destroy(struct vqp_mr *mr);
 struct vqp_mr *vqp_mr_get(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes,
 			  u32 access, const struct vqp_context *owner);
 void vqp_mr_put(struct vqp_mr *mr);
+
+/* Another one of mr, which the caller has one of. */
+void vqp_mr_hold(struct vqp_mr *mr);
+
+/* By key alone, referenced, or NULL. Any context. */
+struct vqp_mr *vqp_mr_find(struct vqp_ns *ns, u32 key);
 
 /* The same check without a reference. */
 bool vqp_mr_valid(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes, u32 access,

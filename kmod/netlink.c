@@ -34,6 +34,8 @@ static const struct nla_policy nl_policy[VQP_ATTR_MAX + 1] = {
 	[VQP_ATTR_MAX_VQPS]	= { .type = NLA_U32 },
 	[VQP_ATTR_MAX_MRS]	= { .type = NLA_U32 },
 	[VQP_ATTR_MAX_BYTES]	= NLA_POLICY_FULL_RANGE(NLA_U64, &nl_bytes_range),
+	[VQP_ATTR_MAX_RATE]	= NLA_POLICY_FULL_RANGE(NLA_U64, &nl_bytes_range),
+	[VQP_ATTR_PRIORITY]	= NLA_POLICY_RANGE(NLA_U8, VQP_PRIORITY_LOW, VQP_PRIORITY_HIGH),
 };
 
 /* ---- Requests ---- */
@@ -47,21 +49,34 @@ static struct net *nl_get_net(struct genl_info *info)
 	return get_net_ns_by_fd(nla_get_u32(fd));
 }
 
-static void nl_get_limits(struct nlattr **a, u64 max[VQP_LIMIT_MAX])
+/*
+ * With less than VQP_RATE_MIN a VQP among many could have to wait so long for its turn that its
+ * target forgets it.
+ */
+static int nl_get_terms(struct genl_info *info, struct vqp_ns_terms *terms)
 {
+	struct nlattr **a = info->attrs;
 	struct nlattr *vqps = a[VQP_ATTR_MAX_VQPS];
 	struct nlattr *mrs = a[VQP_ATTR_MAX_MRS];
 	struct nlattr *bytes = a[VQP_ATTR_MAX_BYTES];
+	struct nlattr *rate = a[VQP_ATTR_MAX_RATE];
 
-	max[VQP_LIMIT_VQPS] = vqps ? nla_get_u32(vqps) : VQP_LIMIT_KEEP;
-	max[VQP_LIMIT_MRS] = mrs ? nla_get_u32(mrs) : VQP_LIMIT_KEEP;
-	max[VQP_LIMIT_BYTES] = bytes ? nla_get_u64(bytes) : VQP_LIMIT_KEEP;
+	terms->max[VQP_LIMIT_VQPS] = vqps ? nla_get_u32(vqps) : VQP_LIMIT_KEEP;
+	terms->max[VQP_LIMIT_MRS] = mrs ? nla_get_u32(mrs) : VQP_LIMIT_KEEP;
+	terms->max[VQP_LIMIT_BYTES] = bytes ? nla_get_u64(bytes) : VQP_LIMIT_KEEP;
+	terms->max_rate = rate ? nla_get_u64(rate) : VQP_LIMIT_KEEP;
+	terms->priority = a[VQP_ATTR_PRIORITY] ? nla_get_u8(a[VQP_ATTR_PRIORITY]) : 0;
+	if (terms->max_rate && terms->max_rate < VQP_RATE_MIN) {
+		GENL_SET_ERR_MSG(info, "a max-rate is at least 65536 bytes per second");
+		return -ERANGE;
+	}
+	return 0;
 }
 
 static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr **a = info->attrs;
-	u64 max[VQP_LIMIT_MAX];
+	struct vqp_ns_terms terms;
 	struct net *net;
 	int ret;
 
@@ -69,14 +84,16 @@ static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
 		GENL_SET_ERR_MSG(info, "tenant and gid are needed");
 		return -EINVAL;
 	}
+	ret = nl_get_terms(info, &terms);
+	if (ret)
+		return ret;
 	net = nl_get_net(info);
 	if (IS_ERR(net)) {
 		GENL_SET_ERR_MSG(info, "no network namespace behind netns-fd");
 		return PTR_ERR(net);
 	}
-	nl_get_limits(a, max);
 	ret = vqp_ns_add(net, nla_get_u32(a[VQP_ATTR_TENANT]), nla_data(a[VQP_ATTR_GID]),
-			 a[VQP_ATTR_NAME] ? nla_data(a[VQP_ATTR_NAME]) : "", max);
+			 a[VQP_ATTR_NAME] ? nla_data(a[VQP_ATTR_NAME]) : "", &terms);
 	put_net(net);
 	if (ret == -EEXIST)
 		GENL_SET_ERR_MSG(info, "this network namespace has another VQP namespace");
@@ -112,18 +129,20 @@ static int nl_ns_del(struct sk_buff *skb, struct genl_info *info)
 static int nl_ns_set(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr **a = info->attrs;
-	u64 max[VQP_LIMIT_MAX];
+	struct vqp_ns_terms terms;
 	struct net *net;
 	int ret;
 
-	nl_get_limits(a, max);
+	ret = nl_get_terms(info, &terms);
+	if (ret)
+		return ret;
 	if (a[VQP_ATTR_TENANT] && a[VQP_ATTR_GID])
 		return nl_found(info, vqp_ns_set(nla_get_u32(a[VQP_ATTR_TENANT]),
-						 nla_data(a[VQP_ATTR_GID]), max));
+						 nla_data(a[VQP_ATTR_GID]), &terms));
 	net = nl_get_net(info);
 	if (IS_ERR(net))
 		return PTR_ERR(net);
-	ret = vqp_ns_set_net(net, max);
+	ret = vqp_ns_set_net(net, &terms);
 	put_net(net);
 	return nl_found(info, ret);
 }
@@ -342,7 +361,10 @@ static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
 		!nla_put_u32(d->skb, VQP_ATTR_MAX_VQPS, nl_max(ns, VQP_LIMIT_VQPS)) &&
 		!nla_put_u32(d->skb, VQP_ATTR_MAX_MRS, nl_max(ns, VQP_LIMIT_MRS)) &&
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_BYTES, nl_max(ns, VQP_LIMIT_BYTES),
-				   VQP_ATTR_PAD));
+				   VQP_ATTR_PAD) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_RATE, vqp_gate_max(&ns->gate),
+				   VQP_ATTR_PAD) &&
+		!nla_put_u8(d->skb, VQP_ATTR_PRIORITY, READ_ONCE(ns->priority)));
 }
 
 static int nl_ns_dump(struct sk_buff *skb, struct netlink_callback *cb)

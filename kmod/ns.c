@@ -38,7 +38,8 @@ static void ns_free(struct rcu_head *rcu)
 {
 	struct vqp_ns *ns = container_of(rcu, struct vqp_ns, rcu);
 
-	/* Its tables are empty: what was in them held references. */
+	/* Its tables are empty, and nobody waits at its gate: all these held references. */
+	vqp_gate_end(&ns->gate);
 	kfree(ns);
 	vqp_count_freed(VQP_OBJ_NS);
 }
@@ -69,6 +70,8 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	xa_init_flags(&ns->vqps, XA_FLAGS_ALLOC1);
 	xa_init_flags(&ns->ports, XA_FLAGS_ALLOC);
 	xa_init_flags(&ns->keys, XA_FLAGS_ALLOC1);
+	vqp_gate_init(&ns->gate);
+	ns->priority = VQP_PRIORITY_NORMAL;
 	mutex_init(&ns->lock);
 	INIT_LIST_HEAD(&ns->contexts);
 	INIT_HLIST_NODE(&ns->node);
@@ -146,17 +149,21 @@ static bool ns_same(const struct vqp_ns *ns, u32 tenant, const u8 *gid)
 	return ns->tenant == tenant && !memcmp(ns->gid, gid, VQP_GID_BYTES);
 }
 
-static void ns_set_limits(struct vqp_ns *ns, const u64 max[VQP_LIMIT_MAX])
+static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
 {
 	int i;
 
 	lockdep_assert_held(&ns_mutex);
 	for (i = 0; i < VQP_LIMIT_MAX; i++)
-		vqp_limit_set(&ns->limits[i], max[i]);
+		vqp_limit_set(&ns->limits[i], terms->max[i]);
+	if (terms->max_rate != VQP_LIMIT_KEEP)
+		vqp_gate_set(&ns->gate, terms->max_rate);
+	if (terms->priority)
+		WRITE_ONCE(ns->priority, terms->priority);
 }
 
 int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
-	       const u64 max[VQP_LIMIT_MAX])
+	       const struct vqp_ns_terms *terms)
 {
 	struct vqp_net *vnet = net_generic(net, vqp_net_id);
 	struct vqp_ns *ns;
@@ -167,7 +174,7 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	mutex_lock(&ns_mutex);
 	if (vnet->ns) {
 		if (ns_same(vnet->ns, tenant, gid))
-			ns_set_limits(vnet->ns, max);
+			ns_set_terms(vnet->ns, terms);
 		else
 			ret = -EEXIST;
 		goto unlock;
@@ -181,7 +188,7 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 		ret = -ENOMEM;
 		goto unlock;
 	}
-	ns_set_limits(ns, max);
+	ns_set_terms(ns, terms);
 	ns->vnet = vnet;
 	vnet->ns = ns;
 	ns_generation++;
@@ -235,21 +242,21 @@ int vqp_ns_del(u32 tenant, const u8 *gid)
 	return 0;
 }
 
-int vqp_ns_set_net(struct net *net, const u64 max[VQP_LIMIT_MAX])
+int vqp_ns_set_net(struct net *net, const struct vqp_ns_terms *terms)
 {
 	struct vqp_net *vnet = net_generic(net, vqp_net_id);
 	int ret = -ENOENT;
 
 	mutex_lock(&ns_mutex);
 	if (vnet->ns) {
-		ns_set_limits(vnet->ns, max);
+		ns_set_terms(vnet->ns, terms);
 		ret = 0;
 	}
 	mutex_unlock(&ns_mutex);
 	return ret;
 }
 
-int vqp_ns_set(u32 tenant, const u8 *gid, const u64 max[VQP_LIMIT_MAX])
+int vqp_ns_set(u32 tenant, const u8 *gid, const struct vqp_ns_terms *terms)
 {
 	struct vqp_ns *ns;
 	int ret = -ENOENT;
@@ -257,7 +264,7 @@ int vqp_ns_set(u32 tenant, const u8 *gid, const u64 max[VQP_LIMIT_MAX])
 	mutex_lock(&ns_mutex);
 	ns = ns_lookup(tenant, gid);
 	if (ns && ns != ns_host) {
-		ns_set_limits(ns, max);
+		ns_set_terms(ns, terms);
 		ret = 0;
 	}
 	mutex_unlock(&ns_mutex);

@@ -13,7 +13,9 @@
 #include <linux/rcupdate.h>
 #include <linux/xarray.h>
 #include <linux/vqp.h>
+#include "gate.h"
 #include "limit.h"
+#include "prio.h"
 
 struct net;
 struct vqp_context;
@@ -35,9 +37,20 @@ struct vqp_ns {
 	struct mutex lock;		/* guards contexts */
 	struct list_head contexts;
 	atomic_t ncontexts;
+	u32 windows;			/* under window.c's lock */
+	atomic_t pulls;			/* under way */
 	/* set under ns_mutex; the host's own, where the kernel's VQPs are, has none */
 	struct vqp_limit limits[VQP_LIMIT_MAX];
+	struct vqp_gate gate;		/* its rate, likewise */
+	u8 priority;			/* enum vqp_priority, likewise; read without */
 	struct rcu_head rcu;
+};
+
+/* What an operator may say of a namespace. */
+struct vqp_ns_terms {
+	u64 max[VQP_LIMIT_MAX];
+	u64 max_rate;			/* as the others: 0: none, VQP_LIMIT_KEEP: as it is */
+	u8 priority;			/* enum vqp_priority; 0: as it is */
 };
 
 int __init vqp_ns_init(void);
@@ -63,13 +76,13 @@ static inline bool vqp_ns_alive(const struct vqp_ns *ns)
 void vqp_ns_get(struct vqp_ns *ns);
 void vqp_ns_put(struct vqp_ns *ns);	/* any context */
 
-/* max: its limits; of one that is there already, too. */
+/* terms: also of one that is there already. */
 int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
-	       const u64 max[VQP_LIMIT_MAX]);
+	       const struct vqp_ns_terms *terms);
 int vqp_ns_del_net(struct net *net);
 int vqp_ns_del(u32 tenant, const u8 *gid);
-int vqp_ns_set_net(struct net *net, const u64 max[VQP_LIMIT_MAX]);
-int vqp_ns_set(u32 tenant, const u8 *gid, const u64 max[VQP_LIMIT_MAX]);
+int vqp_ns_set_net(struct net *net, const struct vqp_ns_terms *terms);
+int vqp_ns_set(u32 tenant, const u8 *gid, const struct vqp_ns_terms *terms);
 
 /* The parent came (its address) or went (NULL). Process context. */
 void vqp_ns_set_host_gid(const u8 *gid);

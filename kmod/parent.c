@@ -11,6 +11,7 @@
 #include "ns.h"
 #include "parent.h"
 #include "peer.h"
+#include "rc.h"
 #include "responder.h"
 
 static char *parent_name;
@@ -202,7 +203,7 @@ free:
 
 /*
  * 1. No packet starts any more. 2. Whoever is inside leaves. 3. Every flow
- * fails, so that nothing waits for an answer. 4. Lanes and peers go.
+ * fails, so that nothing waits for an answer. 4. Links between NICs go. 5. Lanes and peers go.
  */
 static void parent_down(void)
 {
@@ -220,6 +221,7 @@ static void parent_down(void)
 	synchronize_srcu(&parent_srcu);
 	vqp_ns_set_host_gid(NULL);
 	vqp_dc_fail_all();
+	vqp_rc_down();
 	vqp_peer_quiesce();
 	vqp_meta_forget(0, NULL);
 	parent_free(parent);

@@ -16,6 +16,7 @@
 struct ib_ah;
 struct vqp_lane;
 struct vqp_parent;
+struct vqp_rc;
 
 struct vqp_peer {
 	struct kref ref;		/* the table's, and one per flow towards it */
@@ -25,6 +26,9 @@ struct vqp_peer {
 	u32 life;
 	u32 qkey, epoch;		/* last heard of; 0: nothing */
 	u64 tx_packets, rx_packets;	/* about */
+	struct vqp_rc __rcu *rc;	/* the link to it, or NULL; changed under rc.c's lock */
+	u32 rc_requests;		/* that could go by one, since: about */
+	unsigned long rc_second, rc_retry_at;	/* jiffies */
 	struct rcu_head rcu;
 };
 

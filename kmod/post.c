@@ -9,6 +9,7 @@
 #include "post.h"
 #include "recv.h"
 #include "qp.h"
+#include "send.h"
 
 #define POST_STACK_BYTES	256	/* a list this small needs no allocation */
 
@@ -227,6 +228,7 @@ static struct vqp_recv *post_parse_recv(struct vqp *vqp, struct post_list *list)
 	recv->vqp = NULL;
 	recv->wr_id = wr->wr_id;
 	recv->bytes = sum;
+	recv->kbuf = NULL;
 	recv->num_sge = wr->num_sge;
 	memcpy(recv->sge, sge, wr->num_sge * sizeof(*sge));
 	return recv;

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include "context.h"
 #include "counters.h"
 #include "cq.h"
-#include "cursor.h"
 #include "dc.h"
+#include "fetch.h"
+#include "gate.h"
 #include "loop.h"
 #include "meta.h"
 #include "ns.h"
 #include "number.h"
+#include "pull.h"
 #include "recv.h"
 #include "qp.h"
 #include "responder.h"
+#include "send.h"
 
 #define VQP_NUM_MAX	0xffffff	/* 24 bits, as QP numbers have */
 #define VQP_PORT_FIRST	32768		/* of those handed out for port 0 */
@@ -27,6 +31,11 @@ static struct workqueue_struct *vqp_wq, *vqp_loop_wq, *vqp_kernel_wq;
 
 /* ---- References ---- */
 
+static enum vqp_object vqp_object(const struct vqp *vqp)
+{
+	return vqp->ctx ? VQP_OBJ_VQP : VQP_OBJ_KERNEL_VQP;
+}
+
 static void vqp_free(struct work_struct *work)
 {
 	struct vqp *vqp = container_of(to_rcu_work(work), struct vqp, free);
@@ -39,8 +48,8 @@ static void vqp_free(struct work_struct *work)
 	if (vqp->loop_ns)
 		vqp_ns_put(vqp->loop_ns);
 	vqp_ns_put(vqp->ns);
+	vqp_count_freed(vqp_object(vqp));
 	kmem_cache_free(vqp_cache, vqp);
-	vqp_count_freed(VQP_OBJ_VQP);
 }
 
 static void vqp_release(struct kref *ref)
@@ -117,7 +126,7 @@ void vqp_fail(struct vqp *vqp, u32 status)
 	vqp->state = VQP_QP_ERROR;
 	/* The thread that runs the loop carrier flushes what is behind its message itself. */
 	if (!vqp->loop_running)
-		vqp_tx_abort(&vqp->tx, status);
+		vqp_send_abort(vqp, status);
 	if (vqp->carrier == VQP_CARRIER_DC)
 		vqp_tx_close(&vqp->tx);
 	spin_unlock_bh(&vqp->lock);
@@ -215,21 +224,23 @@ static void vqp_loop_work(struct work_struct *work)
 
 static void vqp_uncharge(struct vqp *vqp)
 {
-	vqp_limit_uncharge(&vqp->ns->limits[VQP_LIMIT_VQPS], 1);
+	if (vqp->ctx)
+		vqp_limit_uncharge(&vqp->ns->limits[VQP_LIMIT_VQPS], 1);
 }
 
-/* Charged to ns; or ERR_PTR. */
-static struct vqp *vqp_alloc(struct vqp_ns *ns)
+/* Of ctx, charged to ns, or (NULL) the kernel's own; or ERR_PTR. */
+static struct vqp *vqp_alloc(struct vqp_ns *ns, struct vqp_context *ctx)
 {
 	struct vqp *vqp;
 	int ret;
 
-	ret = vqp_limit_charge(&ns->limits[VQP_LIMIT_VQPS], 1);
+	ret = ctx ? vqp_limit_charge(&ns->limits[VQP_LIMIT_VQPS], 1) : 0;
 	if (ret)
 		return ERR_PTR(ret);
 	vqp = kmem_cache_zalloc(vqp_cache, GFP_KERNEL_ACCOUNT);
 	if (!vqp) {
-		vqp_limit_uncharge(&ns->limits[VQP_LIMIT_VQPS], 1);
+		if (ctx)
+			vqp_limit_uncharge(&ns->limits[VQP_LIMIT_VQPS], 1);
 		return ERR_PTR(-ENOMEM);
 	}
 	kref_init(&vqp->ref);
@@ -237,16 +248,23 @@ static struct vqp *vqp_alloc(struct vqp_ns *ns)
 	spin_lock_init(&vqp->lock);
 	spin_lock_init(&vqp->rq_lock);
 	INIT_LIST_HEAD(&vqp->rq);
+	INIT_LIST_HEAD(&vqp->unsent);
+	INIT_LIST_HEAD(&vqp->rc_msgs);
+	INIT_LIST_HEAD(&vqp->rc_wait);
 	INIT_LIST_HEAD(&vqp->lane_wait);
+	INIT_LIST_HEAD(&vqp->gate_wait);
 	INIT_LIST_HEAD(&vqp->parked);
 	INIT_LIST_HEAD(&vqp->park_link);
 	INIT_WORK(&vqp->work, vqp_work);
 	INIT_WORK(&vqp->loop_work, vqp_loop_work);
 	INIT_RCU_WORK(&vqp->free, vqp_free);
 	vqp_dc_init(vqp);
+	vqp->pull_at = jiffies;
 	vqp->ns = ns;
 	vqp_ns_get(ns);
-	vqp_count_made(VQP_OBJ_VQP);
+	vqp->ctx = ctx;
+	vqp->owner = ctx;
+	vqp_count_made(vqp_object(vqp));
 	return vqp;
 }
 
@@ -278,7 +296,6 @@ static int vqp_add(struct vqp_context *ctx, struct vqp *vqp)
 {
 	int ret;
 
-	vqp->ctx = ctx;
 	mutex_lock(&ctx->lock);
 	ret = ctx->dead ? -ESHUTDOWN : vqp_publish(vqp);
 	if (!ret) {
@@ -308,7 +325,7 @@ int vqp_create(struct vqp_context *ctx, struct vqp_create_qp *arg)
 		ret = PTR_ERR(recv_cq);
 		goto put_send_cq;
 	}
-	vqp = vqp_alloc(ctx->ns);
+	vqp = vqp_alloc(ctx->ns, ctx);
 	if (IS_ERR(vqp)) {
 		ret = PTR_ERR(vqp);
 		goto put_recv_cq;
@@ -336,7 +353,7 @@ put_send_cq:
 /*
  * Off its context's list: nobody binds or connects it any more.
  * 1. Nobody new finds it. 2. It falls silent: no CQE, no packet after the
- * CLOSE that lets the target's context go. 3. Loop runner, timer, slot wait and
+ * CLOSE that lets the target's context go. 3. Loop runner, timer, waits for a turn or a slot, and
  * work end; answers that still find its flow find it dead. 4. What the queues
  * hold is freed. 5. The charge and the reference go. The memory follows later,
  * but who destroys a VQP may make another at once.
@@ -345,7 +362,7 @@ static void vqp_teardown(struct vqp *vqp)
 {
 	if (vqp->qp_num)
 		xa_erase(&vqp->ns->vqps, vqp->qp_num);
-	if (vqp->port)
+	if (vqp->port || vqp->heard)
 		xa_erase(&vqp->ns->ports, vqp->port);
 
 	spin_lock_bh(&vqp->rq_lock);
@@ -355,11 +372,12 @@ static void vqp_teardown(struct vqp *vqp)
 	if (vqp->carrier == VQP_CARRIER_DC)
 		vqp_tx_close(&vqp->tx);
 	if (!vqp->loop_running)
-		vqp_tx_abort(&vqp->tx, VQP_WC_WR_FLUSH_ERR);
+		vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR);
 	spin_unlock(&vqp->lock);
 	spin_unlock_bh(&vqp->rq_lock);
 
 	vqp_loop_detach(vqp);
+	vqp_gate_leave(vqp);
 	vqp_dc_detach(vqp);
 	if (cancel_work_sync(&vqp->work))
 		vqp_put(vqp);
@@ -368,8 +386,10 @@ static void vqp_teardown(struct vqp *vqp)
 	/* A reroute may have given it a flow number until now. */
 	vqp_dc_unpublish(vqp);
 	vqp_recv_flush(vqp);
-	if (atomic_read(&vqp->receiving))
+	if (atomic_read(&vqp->receiving)) {
 		vqp_responder_break(vqp);
+		vqp_fetch_break(vqp);
+	}
 	vqp_uncharge(vqp);
 	vqp_put(vqp);
 }
@@ -400,12 +420,14 @@ int vqp_destroy(struct vqp *vqp, struct vqp_destroy_qp *arg)
 		return -ENOENT;
 	/* May wait for a lookup that is under way: not with the lock. */
 	vqp_teardown(vqp);
+	/* What it has sent may be written to from here on. A process that ends takes it away. */
+	vqp_pull_wait(vqp);
 	return 0;
 }
 
 struct vqp *vqp_create_kernel(struct vqp_ns *ns, const u8 *gid, const struct vqp_dct *dct)
 {
-	struct vqp *vqp = vqp_alloc(ns);
+	struct vqp *vqp = vqp_alloc(ns, NULL);
 	int ret;
 
 	if (IS_ERR(vqp))
@@ -419,6 +441,28 @@ struct vqp *vqp_create_kernel(struct vqp_ns *ns, const u8 *gid, const struct vqp
 	memcpy(vqp->remote_gid, gid, VQP_GID_BYTES);
 	ret = vqp_dc_attach(vqp, dct);
 	if (ret) {
+		vqp_teardown(vqp);
+		return ERR_PTR(ret);
+	}
+	return vqp;
+}
+
+struct vqp *vqp_create_service(struct vqp_ns *ns,
+			       void (*heard)(struct vqp_recv *recv,
+					     const struct vqp_recv_info *info),
+			       u32 max_recv_wr)
+{
+	struct vqp *vqp = vqp_alloc(ns, NULL);
+	int ret;
+
+	if (IS_ERR(vqp))
+		return vqp;
+	vqp->heard = heard;
+	vqp->max_recv_wr = max_recv_wr;
+	vqp->state = VQP_QP_BOUND;
+	ret = xa_insert(&ns->ports, 0, vqp, GFP_KERNEL);
+	if (ret) {
+		vqp->heard = NULL;
 		vqp_teardown(vqp);
 		return ERR_PTR(ret);
 	}
@@ -515,7 +559,7 @@ int vqp_accept(struct vqp *vqp, struct vqp_accept *arg)
 
 	if (arg->reserved || !arg->src_qp || vqp->state != VQP_QP_BOUND)
 		return -EINVAL;
-	reply = vqp_alloc(vqp->ns);
+	reply = vqp_alloc(vqp->ns, vqp->ctx);
 	if (IS_ERR(reply))
 		return PTR_ERR(reply);
 	reply->send_cq = vqp->send_cq;
@@ -544,7 +588,8 @@ int vqp_query(struct vqp *vqp, struct vqp_query_qp *arg)
 	*arg = (struct vqp_query_qp) {
 		.qp_num = vqp->qp_num,
 		.state = vqp->state,
-		.carrier = vqp->carrier,
+		.carrier = vqp->carrier == VQP_CARRIER_DC && vqp->on_rc ?
+			   VQP_CARRIER_RC : vqp->carrier,
 		.port = vqp->port,
 		.remote_port = vqp->remote_port,
 		.remote_qp = vqp->remote_qp,
@@ -554,100 +599,6 @@ int vqp_query(struct vqp *vqp, struct vqp_query_qp *arg)
 	memcpy(arg->remote_gid, vqp->remote_gid, VQP_GID_BYTES);
 	spin_unlock_bh(&vqp->lock);
 	return 0;
-}
-
-/* ---- The send queue ---- */
-
-void vqp_send_cursor(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *send, u32 access)
-{
-	if (send->kbuf)
-		vqp_cursor_init_kernel(c, send->kbuf);
-	else
-		vqp_cursor_init(c, vqp->ns, vqp->ctx, access, send->sge, send->num_sge);
-}
-
-static const u8 vqp_wc_opcodes[] = {
-	[VQP_WR_RDMA_WRITE]		= VQP_WC_RDMA_WRITE,
-	[VQP_WR_RDMA_WRITE_WITH_IMM]	= VQP_WC_RDMA_WRITE,
-	[VQP_WR_SEND]			= VQP_WC_SEND,
-	[VQP_WR_SEND_WITH_IMM]		= VQP_WC_SEND,
-	[VQP_WR_RDMA_READ]		= VQP_WC_RDMA_READ,
-	[VQP_WR_ATOMIC_CMP_AND_SWP]	= VQP_WC_COMP_SWAP,
-	[VQP_WR_ATOMIC_FETCH_AND_ADD]	= VQP_WC_FETCH_ADD,
-};
-
-static int vqp_send_report(struct vqp *vqp, struct vqp_send *send, u32 status)
-{
-	struct vqp_cqe cqe = {
-		.wr_id = send->wr_id,
-		.status = status,
-		.opcode = vqp_wc_opcodes[send->opcode],
-		.byte_len = send->msg.bytes,
-		.qp_num = vqp->qp_num,
-	};
-
-	if (vqp->silent || (!status && !(send->send_flags & VQP_SEND_SIGNALED)))
-		return 0;
-	return vqp_cq_push(vqp->send_cq, &cqe);
-}
-
-void vqp_send_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
-{
-	struct vqp_send *send = vqp_send_of(msg);
-	struct vqp *vqp = vqp_of_tx(tx);
-
-	lockdep_assert_held(&vqp->lock);
-	vqp->sends--;
-	if (status) {
-		if (vqp->state != VQP_QP_ERROR) {
-			vqp->state = VQP_QP_ERROR;
-			vqp_fail_later(vqp);
-		}
-	} else {
-		vqp->rerouted = false;
-		vqp->suspicions = 0;
-		vqp->tx_msgs++;
-	}
-	vqp_count_freed(VQP_OBJ_SEND);
-	if (send->done) {
-		send->done(send, status);
-		return;
-	}
-	if (vqp_send_report(vqp, send, status) && vqp->state != VQP_QP_ERROR) {
-		vqp->state = VQP_QP_ERROR;
-		vqp_fail_later(vqp);
-	}
-	kfree(send);
-}
-
-int vqp_send_queue(struct vqp *vqp, struct list_head *sends, u32 count)
-{
-	struct vqp_msg *msg, *next;
-	u32 room, taken = 0;
-	bool loop;
-
-	spin_lock_bh(&vqp->lock);
-	if (vqp->state != VQP_QP_CONNECTED) {
-		spin_unlock_bh(&vqp->lock);
-		return vqp->state == VQP_QP_ERROR ? -EIO : -ENOTCONN;
-	}
-	room = vqp->max_send_wr - vqp->sends;
-	loop = vqp->carrier == VQP_CARRIER_LOOP;
-	list_for_each_entry_safe(msg, next, sends, link) {
-		if (taken == room)
-			break;
-		list_del(&msg->link);
-		vqp->sends++;
-		taken++;
-		vqp_count_made(VQP_OBJ_SEND);
-		vqp_tx_queue(&vqp->tx, msg);
-	}
-	if (!loop)
-		vqp_dc_run(vqp);
-	spin_unlock_bh(&vqp->lock);
-	if (loop)
-		vqp_loop_run(vqp);
-	return taken ?: -ENOMEM;
 }
 
 int __init vqp_init(void)

@@ -9,8 +9,8 @@
  * after a grace period, in process context.
  *
  * Locks, outermost first: vqp_context.lock; vqp_responder.lock; vqp.rq_lock;
- * vqp.lock; a lane's tx_lock; vqp_cq.lock. All but the first are taken with
- * bottom halves off.
+ * vqp.lock; a link's lock (rc.h), a lane's tx_lock, or a namespace's gate; vqp_cq.lock. All but
+ * the first are taken with bottom halves off.
  */
 #ifndef VQP_QP_H
 #define VQP_QP_H
@@ -25,9 +25,11 @@
 
 struct vqp_context;
 struct vqp_cq;
-struct vqp_cursor;
 struct vqp_ns;
 struct vqp_peer;
+struct vqp_rc;
+struct vqp_recv;
+struct vqp_recv_info;
 
 /* What a VQP's work item has to do. */
 enum vqp_todo {
@@ -42,6 +44,8 @@ struct vqp {
 	struct vqp_ns *ns;		/* referenced */
 	/* NULL: the kernel's own (meta.c); outlives the VQP's findable life */
 	struct vqp_context *ctx;
+	/* whose regions it uses: ctx; of a VQP that fetches, whom it fetches for; or NULL */
+	const struct vqp_context *owner;
 	struct list_head ctx_link;	/* under ctx->lock */
 	struct vqp_cq *send_cq, *recv_cq;	/* referenced; NULL: the kernel's own */
 	u32 max_send_wr, max_recv_wr;
@@ -56,11 +60,24 @@ struct vqp {
 	bool rerouted;			/* since the last message that got through */
 	u8 suspicions;			/* likewise */
 	bool loop_running;		/* a thread is carrying out the head of tx.msgs */
+	bool on_rc;			/* the carrier that had the last request */
+	u8 rc_rest;			/* so many one-sided requests stay with dc */
+	u8 fail_status;			/* for the oldest, when rc has given all back; or 0 */
+	bool pulling;			/* the target's node fetches all of rc_msgs */
 	u16 port, remote_port;
+	u16 cpu;			/* dc: that it sends on the lane of */
 	u32 remote_qp;
 	u8 remote_gid[VQP_GID_BYTES];	/* constant once connected */
-	u32 sends;			/* posted, not completed */
-	struct vqp_tx tx;		/* its list also feeds the loop carrier */
+	u32 rc_pieces;			/* rc: under way on rc_link */
+	u32 sends;			/* posted, not completed: */
+	struct list_head unsent;	/* those that no carrier has yet, in order; behind all of */
+	struct vqp_tx tx;		/* dc; its list also feeds the loop carrier; and */
+	struct list_head rc_msgs;	/* rc. Only one of the two has any */
+	struct vqp_rc *rc_link;		/* rc: has pieces of this VQP; they hold it */
+	u64 pause_us;			/* since then the other waits for it to end; or 0 */
+	struct list_head rc_wait;	/* rc: waits for room; under the link's lock */
+	u32 rc_offset;			/* rc: so much of the first of unsent has been posted */
+	unsigned long pull_at;		/* jiffies: not to be pulled before */
 	u32 resent_told;		/* dc: packets that VQP_EV_RESENT knows of */
 	u64 tx_msgs;
 	struct vqp_peer *peer;		/* dc: referenced */
@@ -68,6 +85,8 @@ struct vqp {
 	struct vqp_ns *loop_ns;		/* loop: the target's namespace, referenced */
 	struct list_head lane_wait;	/* dc: waits for a send slot; under the lane's tx_lock */
 	u32 flow;			/* dc: its number on this node; 0: none */
+	struct list_head gate_wait;	/* waits to send; with what follows under ns->gate's lock */
+	u32 gate_asked, gate_granted;	/* bytes: that it waits for; that it may send */
 	struct timer_list timer;
 
 	spinlock_t rq_lock;		/* guards down to park_link */
@@ -75,6 +94,11 @@ struct vqp {
 	u32 recvs;
 	u64 rx_msgs;
 	atomic_t receiving;		/* messages in progress that took a receive */
+	/*
+	 * The kernel's own: a receive is over, and the caller's again. With the message that it
+	 * took, or (NULL) without. Bottom halves off.
+	 */
+	void (*heard)(struct vqp_recv *recv, const struct vqp_recv_info *info);
 
 	struct list_head parked;	/* VQPs of this node that wait for a receive of this one; */
 	/* waits for a receive of parked_on; all three under loop.c's lock */
@@ -85,19 +109,6 @@ struct vqp {
 	struct work_struct work;
 	struct work_struct loop_work;	/* copies, which take longer: its own queue */
 	struct rcu_work free;
-};
-
-/* One send request. */
-struct vqp_send {
-	struct vqp_msg msg;
-	u64 wr_id;
-	u32 opcode;			/* enum vqp_wr_opcode */
-	u32 send_flags;			/* VQP_SEND_* */
-	void *kbuf;			/* payload in kernel memory, or NULL: the SGEs */
-	/* the kernel's own: instead of a CQE; takes over the memory. Under vqp.lock. */
-	void (*done)(struct vqp_send *send, u32 status);
-	u32 num_sge;
-	struct vqp_sge sge[];		/* or inline data */
 };
 
 int __init vqp_init(void);
@@ -112,6 +123,12 @@ int vqp_query(struct vqp *vqp, struct vqp_query_qp *arg);
 
 /* A VQP for the kernel's own requests in ns, connected to `dct`; or ERR_PTR. */
 struct vqp *vqp_create_kernel(struct vqp_ns *ns, const u8 *gid, const struct vqp_dct *dct);
+/* One that takes messages to port 0 of ns: the kernel's, which no function can name. */
+struct vqp *vqp_create_service(struct vqp_ns *ns,
+			       void (*heard)(struct vqp_recv *recv,
+					     const struct vqp_recv_info *info),
+			       u32 max_recv_wr);
+/* Either. */
 void vqp_destroy_kernel(struct vqp *vqp);
 
 /* All VQPs of a context that nobody else can reach any more. */
@@ -138,21 +155,10 @@ void vqp_do_later(struct vqp *vqp, enum vqp_todo todo);
 /* The loop carrier can go on. Any context. */
 void vqp_loop_later(struct vqp *vqp);
 
-/* A walk over the local memory of a request of vqp. */
-void vqp_send_cursor(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *send, u32 access);
-
-/* struct vqp_tx_ops.complete; under vqp->lock. */
-void vqp_send_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status);
-
-/*
- * Put requests on the send queue and set the carrier going. Takes as many as there is room for;
- * returns how many, or -errno.
- */
-int vqp_send_queue(struct vqp *vqp, struct list_head *sends, u32 count);
-
-static inline struct vqp_send *vqp_send_of(struct vqp_msg *msg)
+/* The kernel's own, which fetches messages (fetch.h)? */
+static inline bool vqp_fetches(const struct vqp *vqp)
 {
-	return container_of(msg, struct vqp_send, msg);
+	return !vqp->ctx && vqp->owner;
 }
 
 static inline struct vqp *vqp_of_tx(struct vqp_tx *tx)

@@ -2,14 +2,19 @@
 #include <linux/slab.h>
 #include "counters.h"
 #include "cq.h"
+#include "cursor.h"
 #include "loop.h"
 #include "recv.h"
 #include "qp.h"
 
-static void recv_free(struct vqp_recv *recv)
+/* To whoever posted it, with what it holds; or it is freed. */
+static void recv_give(struct vqp *vqp, struct vqp_recv *recv, const struct vqp_recv_info *info)
 {
-	kfree(recv);
 	vqp_count_freed(VQP_OBJ_RECV);
+	if (vqp->heard)
+		vqp->heard(recv, info);
+	else
+		kfree(recv);
 }
 
 int vqp_recv_post(struct vqp *vqp, struct vqp_recv *recv)
@@ -70,7 +75,7 @@ static void recv_push_flushed(struct vqp *vqp, const struct vqp_recv *recv)
 		.qp_num = vqp->qp_num,
 	};
 
-	if (!vqp->silent)
+	if (!vqp->silent && vqp->recv_cq)
 		recv_push(vqp, &cqe);
 }
 
@@ -89,7 +94,7 @@ void vqp_recv_put_back(struct vqp_recv *recv)
 	}
 	spin_unlock_bh(&vqp->rq_lock);
 	if (gone)
-		recv_free(recv);
+		recv_give(vqp, recv, NULL);
 	else
 		vqp_loop_unpark(vqp);
 	atomic_dec(&vqp->receiving);
@@ -113,12 +118,21 @@ void vqp_recv_complete(struct vqp_recv *recv, const struct vqp_recv_info *info)
 	memcpy(cqe.src_gid, info->src_gid, VQP_GID_BYTES);
 	spin_lock_bh(&vqp->rq_lock);
 	vqp->rx_msgs++;
-	if (!vqp->silent)
+	if (!vqp->silent && vqp->recv_cq)
 		recv_push(vqp, &cqe);
 	spin_unlock_bh(&vqp->rq_lock);
-	recv_free(recv);
+	recv_give(vqp, recv, info);
 	atomic_dec(&vqp->receiving);
 	vqp_put(vqp);
+}
+
+void vqp_recv_cursor(struct vqp_cursor *c, struct vqp *vqp, const struct vqp_recv *recv)
+{
+	if (recv->kbuf)
+		vqp_cursor_init_kernel(c, recv->kbuf);
+	else
+		vqp_cursor_init(c, vqp->ns, vqp->ctx, VQP_ACCESS_LOCAL_WRITE, recv->sge,
+				recv->num_sge);
 }
 
 void vqp_recv_flush(struct vqp *vqp)
@@ -133,7 +147,7 @@ void vqp_recv_flush(struct vqp *vqp)
 		recv_push_flushed(vqp, recv);
 	spin_unlock_bh(&vqp->rq_lock);
 	list_for_each_entry_safe(recv, next, &flushed, link)
-		recv_free(recv);
+		recv_give(vqp, recv, NULL);
 	/* Senders on this node that wait for a receive learn that there will be none. */
 	vqp_loop_unpark(vqp);
 }

@@ -11,12 +11,14 @@
 #include <linux/vqp.h>
 
 struct vqp;
+struct vqp_cursor;
 
 struct vqp_recv {
 	struct list_head link;		/* in vqp.rq, unless taken */
 	struct vqp *vqp;		/* referenced while taken */
 	u64 wr_id;
 	u32 bytes;			/* room */
+	void *kbuf;			/* in kernel memory, or NULL: the SGEs */
 	u32 num_sge;
 	struct vqp_sge sge[];
 };
@@ -38,6 +40,9 @@ int vqp_recv_post(struct vqp *vqp, struct vqp_recv *recv);
 int __must_check vqp_recv_take(struct vqp *vqp, u32 bytes, struct vqp_recv **recv);
 void vqp_recv_put_back(struct vqp_recv *recv);
 void vqp_recv_complete(struct vqp_recv *recv, const struct vqp_recv_info *info);
+
+/* A walk over the memory of a receive that vqp has taken. */
+void vqp_recv_cursor(struct vqp_cursor *c, struct vqp *vqp, const struct vqp_recv *recv);
 
 /* The VQP failed: complete what is queued with WR_FLUSH_ERR, without a word if it is silent. */
 void vqp_recv_flush(struct vqp *vqp);

@@ -99,8 +99,7 @@ static int responder_recv_data(struct vqp_rx *rx, u32 offset, const void *data, 
 
 	if (READ_ONCE(recv->vqp->silent))
 		return -ENOENT;
-	vqp_cursor_init(&c, recv->vqp->ns, recv->vqp->ctx, VQP_ACCESS_LOCAL_WRITE,
-			recv->sge, recv->num_sge);
+	vqp_recv_cursor(&c, recv->vqp, recv);
 	vqp_cursor_skip(&c, offset);
 	ret = vqp_cursor_scatter(&c, data, bytes);
 	vqp_cursor_end(&c);
@@ -145,9 +144,15 @@ static int responder_write(struct vqp_rx *rx, u32 rkey, u64 addr, const void *da
 	return ret;
 }
 
+/* Kernels' own VQPs, which have no number, fetch messages from any region. */
+static u32 responder_read_access(const struct vqp_rx *rx)
+{
+	return rx->src_qp ? VQP_ACCESS_REMOTE_READ : 0;
+}
+
 static int responder_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 {
-	return !bytes || vqp_mr_valid(rx->ns, rkey, addr, bytes, VQP_ACCESS_REMOTE_READ, NULL) ?
+	return !bytes || vqp_mr_valid(rx->ns, rkey, addr, bytes, responder_read_access(rx), NULL) ?
 	       0 : -EACCES;
 }
 
@@ -175,7 +180,7 @@ static int responder_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *r
 	if (pkt->payload)
 		vqp_cursor_init_kernel(&c, (void *)pkt->payload);
 	else if (bytes)
-		vqp_cursor_init(&c, rx->ns, NULL, VQP_ACCESS_REMOTE_READ, &remote, 1);
+		vqp_cursor_init(&c, rx->ns, NULL, responder_read_access(rx), &remote, 1);
 	ret = vqp_lane_send(to->lane, &to->dest, pkt, &c, bytes, NULL);
 	vqp_cursor_end(&c);
 	if (ret)

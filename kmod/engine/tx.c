@@ -162,6 +162,8 @@ static u64 vqp_tx_deadline(const struct vqp_tx *tx)
 		return 0;
 	if (tx->pause_us)
 		return tx->pause_us;
+	if (tx->curbed_us)
+		return 0;
 	if (!vqp_tx_outstanding(tx) && !tx->blocked)
 		return vqp_tx_closable(tx) ? tx->progress_us + tx->cfg->close_us : 0;
 	at = tx->progress_us + tx->cfg->giveup_us;
@@ -171,6 +173,21 @@ static u64 vqp_tx_deadline(const struct vqp_tx *tx)
 		if (vqp_tx_read_late(tx, &tx->reads[i]))
 			at = min_t(u64, at, tx->reads[i].wait_us + tx->rto_us);
 	return at;
+}
+
+/* What a curbed flow waited for its turn is not held against its target. */
+static void vqp_tx_make_good(struct vqp_tx *tx, u64 now_us)
+{
+	const u64 us = now_us - tx->curbed_us;
+	u32 i;
+
+	if (!tx->curbed_us)
+		return;
+	tx->curbed_us = now_us;
+	tx->progress_us += us;
+	tx->wait_us += us;
+	for (i = 0; i < VQP_READ_CHUNKS; i++)
+		tx->reads[i].wait_us += us;
 }
 
 /* A deadline that moved away is left alone: the timeout looks again. */
@@ -309,6 +326,17 @@ static bool vqp_tx_reading_before(const struct vqp_tx *tx, const struct vqp_msg 
 	return false;
 }
 
+/* After going back there may be chunks that are to be requested again. */
+static bool vqp_tx_fetching(const struct vqp_tx *tx)
+{
+	u32 i;
+
+	for (i = 0; i < VQP_READ_CHUNKS; i++)
+		if (tx->reads[i].msg && vqp_psn_before(tx->reads[i].psn, tx->psn_send))
+			return true;
+	return false;
+}
+
 static u32 vqp_tx_in_flight(const struct vqp_tx *tx)
 {
 	const u32 absent = tx->held + vqp_mask_count(&tx->lost);
@@ -317,12 +345,17 @@ static u32 vqp_tx_in_flight(const struct vqp_tx *tx)
 	return ahead - min_t(u32, ahead, absent);
 }
 
+static u32 vqp_tx_window(const struct vqp_tx *tx)
+{
+	return tx->cap ? min_t(u32, tx->cap, tx->window) : tx->window;
+}
+
 /* Neither a failure nor the window forbids it. No window forbids what the target waits for. */
 static bool vqp_tx_may_send(const struct vqp_tx *tx, u32 psn)
 {
 	if (tx->fail && !vqp_psn_before(psn, tx->fail_psn))
 		return false;
-	return psn == tx->psn_acked || vqp_tx_in_flight(tx) < tx->window;
+	return psn == tx->psn_acked || vqp_tx_in_flight(tx) < vqp_tx_window(tx);
 }
 
 /* The packet psn_send. A target that it came too early to must be able to name it. */
@@ -331,12 +364,21 @@ static bool vqp_tx_sendable(struct vqp_tx *tx)
 	if (!tx->next || tx->psn_send - tx->psn_acked >= VQP_MASK_BITS ||
 	    !vqp_tx_may_send(tx, tx->psn_send))
 		return false;
+	/* What it fetches is as much as many packets. */
+	if (tx->cap && vqp_op_fetches(tx->next->op) && vqp_tx_fetching(tx))
+		return false;
 	if (tx->next->fence && vqp_tx_reading_before(tx, tx->next))
 		return false;
 	if (vqp_op_is_atomic(tx->next->op) && tx->psn_send == tx->psn_next &&
 	    !vqp_tx_may_add_atomic(tx))
 		return false;
 	return !vqp_op_fetches(tx->next->op) || vqp_tx_read_slot(tx, tx->psn_send);
+}
+
+/* By the carrier, which will have it go on. */
+static bool vqp_tx_is_held_back(int err)
+{
+	return err == -EAGAIN || err == -EBUSY;
 }
 
 static int vqp_tx_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
@@ -456,7 +498,7 @@ static int vqp_tx_send_packet(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, b
 	else
 		err = vqp_tx_send_data(tx, msg, psn, ask ? VQP_PKT_ACK_REQ : 0);
 	if (err) {
-		if (err != -EAGAIN)
+		if (!vqp_tx_is_held_back(err))
 			vqp_tx_fail(tx, psn, VQP_WC_LOC_PROT_ERR);
 		return err;
 	}
@@ -491,7 +533,7 @@ static bool vqp_tx_asks(struct vqp_tx *tx, u32 psn)
 {
 	if (vqp_tx_sendable(tx))
 		return false;
-	return !tx->next || tx->window < 2 * VQP_TX_ASK_EVERY ||
+	return !tx->next || vqp_tx_window(tx) < 2 * VQP_TX_ASK_EVERY ||
 	       psn - tx->psn_asked >= VQP_TX_ASK_EVERY - 1;
 }
 
@@ -575,7 +617,7 @@ static int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us)
 		if (!vqp_tx_read_late(tx, read) || !read->again)
 			continue;
 		err = vqp_tx_send_read(tx, read, now_us);
-		if (err == -EAGAIN)
+		if (vqp_tx_is_held_back(err))
 			return err;
 		if (err)
 			vqp_tx_fail(tx, read->psn, VQP_WC_LOC_PROT_ERR);
@@ -585,14 +627,18 @@ static int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us)
 	return 0;
 }
 
-/* Answers move a flow on, or room does; without both only time is left to end it. */
-static void vqp_tx_note_blocked(struct vqp_tx *tx, int err, u64 now_us)
+/*
+ * Answers move a flow on, or room does; without both only time is left to end it. A curbed flow
+ * waits for its turn, however long.
+ */
+static void vqp_tx_note_held_back(struct vqp_tx *tx, int err, u64 now_us)
 {
-	const bool blocked = err == -EAGAIN && !vqp_tx_outstanding(tx);
+	const bool resting = vqp_tx_is_held_back(err) && !vqp_tx_outstanding(tx);
 
-	if (blocked && !tx->blocked)
+	if (resting && !tx->blocked && !tx->curbed_us)
 		tx->progress_us = now_us;
-	tx->blocked = blocked;
+	tx->blocked = resting && err == -EAGAIN;
+	tx->curbed_us = err == -EBUSY ? now_us : 0;
 }
 
 /* ---- Targets that forget ---------------------------------------------- */
@@ -668,6 +714,7 @@ void vqp_tx_run(struct vqp_tx *tx, u64 now_us)
 
 	if (tx->dead || tx->stopped || vqp_tx_overdue(tx, now_us))
 		return;
+	vqp_tx_make_good(tx, now_us);
 	if (tx->pause_us && tx->pause_us <= now_us) {
 		tx->pause_us = 0;
 		tx->wait_us = now_us;
@@ -678,7 +725,7 @@ void vqp_tx_run(struct vqp_tx *tx, u64 now_us)
 		err = vqp_tx_send_lost(tx, now_us);
 	while (!err && !tx->pause_us && !vqp_mask_any(&tx->lost) && vqp_tx_sendable(tx))
 		err = vqp_tx_send_next(tx, now_us);
-	vqp_tx_note_blocked(tx, err, now_us);
+	vqp_tx_note_held_back(tx, err, now_us);
 	vqp_tx_reap(tx);
 	vqp_tx_arm(tx);
 }
@@ -935,6 +982,7 @@ void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 	    vqp_tx_overdue(tx, now_us))
 		return;
 	tx->heard_us = now_us;
+	vqp_tx_make_good(tx, now_us);
 	vqp_tx_sample_rtt(tx, pkt, now_us);
 	switch (pkt->op) {
 	case VQP_OP_ACK:
@@ -1019,6 +1067,7 @@ void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 	tx->deadline_us = 0;
 	if (tx->dead || tx->stopped)
 		return;
+	vqp_tx_make_good(tx, now_us);
 	if (!tx->pause_us && (vqp_tx_outstanding(tx) || tx->blocked)) {
 		if (now_us - tx->progress_us >= tx->cfg->giveup_us) {
 			vqp_tx_abort(tx, VQP_WC_RETRY_EXC_ERR);
@@ -1058,6 +1107,7 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
 	vqp_tx_restart(tx);
 	tx->stopped = false;
 	tx->blocked = false;
+	tx->curbed_us = 0;
 	tx->pause_us = 0;
 	tx->window = tx->cfg->window_packets;
 	tx->window_slow = tx->window;
@@ -1068,6 +1118,12 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
 	tx->progress_us = now_us;
 	tx->wait_us = now_us;
 	vqp_tx_run(tx, now_us);
+}
+
+bool vqp_tx_is_capped(struct vqp_tx *tx)
+{
+	return !tx->dead && !tx->stopped && !tx->pause_us && !tx->curbed_us && tx->next &&
+	       vqp_tx_in_flight(tx) >= tx->cap && vqp_tx_in_flight(tx) < tx->window;
 }
 
 void vqp_tx_close(struct vqp_tx *tx)

@@ -25,7 +25,8 @@
  * by VQP_TX_GROWTH packets in a round trip from where it was when packets were lost.
  * Turns also tell what came late and was not lost: then the cut is undone.
  * After giveup_us without progress every message fails with RETRY_EXC_ERR;
- * RNR and BUSY count as progress, waiting for room at the carrier does not.
+ * RNR and BUSY count as progress, waiting for room at the carrier does not. While the flow is
+ * curbed the time stands still for it, but for forget_us.
  * What the target refuses fails once all messages before it are finished.
  * A target that has forgotten the flow may have carried out what it has not
  * acknowledged: nothing that could be seen twice is sent again, the flow fails.
@@ -67,9 +68,10 @@ struct vqp_tx_ops {
 	 * Transmit a packet: `pkt` is filled but for the node-level fields
 	 * (epochs, and with VQP_PKT_OPEN the open header save open_psn); its payload is
 	 * bytes [offset, offset + bytes) of msg's local memory (msg is NULL and
-	 * bytes 0 for CLOSE). 0; -EAGAIN: no room, the caller will call
-	 * vqp_tx_run() when there is; other: the local memory is bad, msg fails
-	 * with LOC_PROT_ERR and the flow aborts.
+	 * bytes 0 for CLOSE). 0; -EAGAIN: no room, -EBUSY: the flow is curbed, it may not send now;
+	 * the caller will call vqp_tx_run() when there is, or it may; other: the local memory is
+	 * bad, msg fails with LOC_PROT_ERR and the flow aborts. A flow that may soon be curbed
+	 * should have VQP_PKT_ACK_REQ added.
 	 */
 	int (*xmit)(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		    u32 offset, u32 bytes);
@@ -139,6 +141,7 @@ struct vqp_tx {
 	u32 window_growth;		/* so many parts of the window of a packet */
 	u32 window_least;		/* to which it is cut before cut_turn */
 	u32 window_before;		/* the cuts, which may be undone; or 0 */
+	u32 cap;			/* the caller's: the window is no greater; 0: no cap */
 	u32 psn_asked;			/* after the latest that asked for an answer */
 	u16 turn;
 	u16 cut_turn;			/* the first since the window was cut */
@@ -148,6 +151,7 @@ struct vqp_tx {
 	u64 heard_us;			/* last answer, or since something is outstanding */
 	u64 wait_us;			/* the retransmission timeout of psn_acked runs from here */
 	u64 pause_us;			/* RNR, BUSY: send nothing before; or 0 */
+	u64 curbed_us;			/* curbed; the time up to here is made good; or 0 */
 	u64 deadline_us;		/* armed, or 0 */
 	u64 rtt_sent_us;		/* send time of rtt_psn in rtt_turn, or 0 */
 	u32 rtt_psn;
@@ -172,7 +176,10 @@ void vqp_tx_init(struct vqp_tx *tx, const struct vqp_tx_ops *ops,
 /* Append a message and send what the window allows. On a dead flow: WR_FLUSH_ERR at once. */
 void vqp_tx_post(struct vqp_tx *tx, struct vqp_msg *msg, u64 now_us);
 
-/* Send what the window allows (after -EAGAIN, or several posts queued by vqp_tx_queue()). */
+/*
+ * Send what the window allows (after -EAGAIN or -EBUSY, or several posts queued by
+ * vqp_tx_queue()).
+ */
 void vqp_tx_queue(struct vqp_tx *tx, struct vqp_msg *msg);
 void vqp_tx_run(struct vqp_tx *tx, u64 now_us);
 
@@ -195,6 +202,9 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us);
  * flow is dead from here on: what is still posted ends with WR_FLUSH_ERR.
  */
 void vqp_tx_close(struct vqp_tx *tx);
+
+/* Nothing but `cap` keeps the flow from sending. */
+bool vqp_tx_is_capped(struct vqp_tx *tx);
 
 static inline bool vqp_tx_idle(const struct vqp_tx *tx)
 {

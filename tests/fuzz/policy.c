@@ -11,7 +11,7 @@
 
 const char *const fuzz_words[] = {
 	"runtime", "stage", "tenant", "limits", "networks", "annotations", "subnet", "tenants", "addresses", "max_vqps",
-	"max_mrs", "max_bytes", "10.1.0.0/16", "10.1.0.2", "10.1.0.2/32", "fd00::/64", "fd00::2", "0.0.0.0/0", "::/0",
+	"max_mrs", "max_bytes", "max_rate", "priority", "10.1.0.0/16", "10.1.0.2", "10.1.0.2/32", "fd00::/64", "fd00::2", "0.0.0.0/0", "::/0",
 	"10.1.0.1/16", "/", "", NULL,
 };
 

@@ -12,14 +12,15 @@
 #include "fuzz.h"
 
 #define HOOK	"/usr/local/bin/vqp-hook"
+#define NETWORK	"/usr/local/bin/vqp-network"
 
 const char *const fuzz_words[] = {
 	"ociVersion", "linux", "devices", "resources", "hooks", "createRuntime", "poststop", "prestart", "path", "args",
 	"timeout", "allow", "type", "major", "minor", "access", "c", "rw", "rwm", "fileMode", "uid", "gid", "process",
-	"vqp-hook", HOOK, VQP_DEVICE_PATH, "/dev/null", "", NULL,
+	"annotations", "io.vqp.network", "vqp-hook", HOOK, NETWORK, VQP_DEVICE_PATH, "/dev/null", "", NULL,
 };
 
-static const struct vqp_grant grant = { .hook = HOOK, .stage = "createRuntime" };
+static const struct vqp_grant grant = { .hook = HOOK, .network_hook = NETWORK, .stage = "createRuntime" };
 
 static json_object *at(json_object *object, const char *const *path)
 {
@@ -38,8 +39,15 @@ static bool has_path(json_object *item, const char *wanted)
 	       json_object_get_string_len(path) == (int)strlen(wanted) && !strcmp(json_object_get_string(path), wanted);
 }
 
-/* The array holds what it held, less what has our path, and then one that has. */
-static void check_list(json_object *before, json_object *after, const char *const *path, const char *ours)
+static bool has_one_of(json_object *item, const char *const *paths)
+{
+	while (*paths && !has_path(item, *paths))
+		paths++;
+	return *paths;
+}
+
+/* The array holds what it held, less what has paths of ours, and then one for each of these. */
+static void check_list(json_object *before, json_object *after, const char *const *path, const char *const *ours)
 {
 	json_object *old = at(before, path), *new = at(after, path);
 	size_t n = 0;
@@ -48,13 +56,14 @@ static void check_list(json_object *before, json_object *after, const char *cons
 	for (size_t i = 0; old && i < json_object_array_length(old); i++) {
 		json_object *item = json_object_array_get_idx(old, i);
 
-		if (has_path(item, ours))
+		if (has_one_of(item, ours))
 			continue;
 		fuzz_check(json_object_equal(item, json_object_array_get_idx(new, n)));
 		n++;
 	}
-	fuzz_check(json_object_array_length(new) == n + 1);
-	fuzz_check(has_path(json_object_array_get_idx(new, n), ours));
+	for (; *ours; ours++, n++)
+		fuzz_check(has_path(json_object_array_get_idx(new, n), *ours));
+	fuzz_check(json_object_array_length(new) == n);
 }
 
 /* Other members of the object at `path` are as they were. */
@@ -78,16 +87,30 @@ static void check_others(json_object *before, json_object *after, const char *co
 	fuzz_check(json_object_object_length(new) == json_object_object_length(old) + added);
 }
 
+#define PATH(...)	((const char *const[]){ __VA_ARGS__, NULL })
+
+static bool wants_network(json_object *spec)
+{
+	json_object *annotations = at(spec, PATH("annotations"));
+
+	return json_object_is_type(annotations, json_type_object) &&
+	       json_object_object_get_ex(annotations, "io.vqp.network", NULL);
+}
+
 static void check_edit(json_object *before, json_object *after)
 {
-#define PATH(...)	((const char *const[]){ __VA_ARGS__, NULL })
 	check_others(before, after, (const char *const[]){ NULL }, PATH("linux", "hooks"));
 	check_others(before, after, PATH("linux"), PATH("devices", "resources"));
 	check_others(before, after, PATH("linux", "resources"), PATH("devices"));
 	check_others(before, after, PATH("hooks"), PATH("createRuntime", "poststop"));
-	check_list(before, after, PATH("linux", "devices"), VQP_DEVICE_PATH);
-	check_list(before, after, PATH("hooks", "createRuntime"), HOOK);
-	check_list(before, after, PATH("hooks", "poststop"), HOOK);
+	check_list(before, after, PATH("linux", "devices"), PATH(VQP_DEVICE_PATH));
+	if (wants_network(before)) {
+		check_list(before, after, PATH("hooks", "createRuntime"), PATH(NETWORK, HOOK));
+		check_list(before, after, PATH("hooks", "poststop"), PATH(HOOK, NETWORK));
+	} else {
+		check_list(before, after, PATH("hooks", "createRuntime"), PATH(HOOK));
+		check_list(before, after, PATH("hooks", "poststop"), PATH(HOOK));
+	}
 	fuzz_check(json_object_array_length(at(after, PATH("linux", "resources", "devices"))));
 }
 

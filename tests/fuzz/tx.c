@@ -33,7 +33,7 @@ static struct {
 	struct message *posted[POSTED_MAX];	/* in order */
 	u32 nposted;
 	u64 now, armed;
-	bool no_room;
+	int refusal;			/* of packets: -EAGAIN, -EBUSY or 0 */
 	bool run_due;		/* vqp_tx_run() was promised */
 	bool aborted;
 } env;
@@ -118,9 +118,9 @@ static int fake_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg
 		if (m->bad)
 			return -EFAULT;
 	}
-	if (env.no_room) {
+	if (env.refusal) {
 		env.run_due |= msg != NULL;
-		return -EAGAIN;
+		return env.refusal;
 	}
 	if (m && !vqp_op_fetches(msg->op))
 		m->seen[pkt->psn - msg->psn] = true;
@@ -348,7 +348,8 @@ static void step(struct fuzz *in)
 		if (env.armed && env.armed <= env.now)
 			timeout(0);
 	} else if (what < 0xe0) {
-		env.no_room = what & 1;
+		env.refusal = what & 1 ? what & 2 ? -EBUSY : -EAGAIN : 0;
+		env.tx.cap = what & 4 ? what & 8 ? 3 : 1 : 0;
 		run();
 	} else if (what < 0xf0) {
 		vqp_tx_retarget(&env.tx, env.now);
@@ -361,7 +362,7 @@ static void step(struct fuzz *in)
 /* Nobody answers any more. */
 static void end_flow(void)
 {
-	env.no_room = false;
+	env.refusal = 0;
 	if (env.tx.stopped)
 		vqp_tx_retarget(&env.tx, env.now);
 	run();

@@ -22,7 +22,7 @@
 const char *const fuzz_words[] = {
 	"op", "add", "del", "list", "status", "id", "ifname", "network", "netns", "tenant", "address",
 	"c1", "c2", "eth0", "net1", "blue",
-	"limits", "max_vqps", "max_mrs", "max_bytes",
+	"limits", "max_vqps", "max_mrs", "max_bytes", "max_rate", "priority",
 	"/0", "/1", "/2", "/gone", "/file", "10.1.0.2", "10.1.0.3", "fd00::2", "127.0.0.1", "a/b", "", "..",
 	"a-name-that-is-much-too-long-for-an-interface", NULL,
 };
@@ -106,7 +106,8 @@ static int kernel_ns_add(const json_t *attrs)
 	parse_key(attrs, &new);
 	fuzz_check(new.ino >= FD && strlen(name) > 2 && strlen(name) < sizeof(new.name) && strchr(name, '/'));
 	fuzz_check(is_limit(attrs, "max_vqps", UINT32_MAX) && is_limit(attrs, "max_mrs", UINT32_MAX) &&
-		   is_limit(attrs, "max_bytes", INT64_MAX));
+		   is_limit(attrs, "max_bytes", INT64_MAX) && is_limit(attrs, "max_rate", INT64_MAX) &&
+		   is_limit(attrs, "priority", VQP_PRIORITY_HIGH));
 	strcpy(new.name, name);
 	return kernel_add(&new);
 }

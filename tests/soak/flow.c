@@ -141,6 +141,9 @@ static struct soak_message *flow_say(struct soak_flow *flow, enum soak_kind kind
 	vqpt_pattern_fill(m + 1, bytes - sizeof(*m), soak_seed_message(m->life, m->flow, m->seq));
 	if (ask)
 		flow_ask(flow, request->seq);
+	/* The receiver lends the memory to others then: see flow_one_sided(). */
+	if (kind == SOAK_BYE && flow->reads)
+		flow_last(flow)->send_flags |= IBV_SEND_FENCE;
 	if (!soak_below(&flow->random, 4))
 		flow_imm(flow, request->seq);
 	soak_count(SOAK_N_SEND);

@@ -39,6 +39,7 @@ struct sim_flow {
 	struct sim_msg *msgs;
 	u32 posted, completed, received;
 	bool run_due;			/* xmit said -EAGAIN */
+	u64 curbed_us;			/* and -EBUSY until then */
 	/* at the target */
 	u8 *memory;
 	u8 *expect;			/* the same, by the reference */
@@ -216,6 +217,20 @@ static struct sim_msg *sim_msg(struct vqp_msg *msg)
 	return list_entry(msg, struct sim_msg, msg);
 }
 
+/* For a time, at random; then it is told to go on. */
+static bool sim_is_curbed(struct sim_flow *flow)
+{
+	struct sim *sim = flow->sim;
+
+	if (sim->now_us < flow->curbed_us)
+		return true;
+	if (!sim_chance(sim, sim->cfg->curbed))
+		return false;
+	flow->curbed_us = sim->now_us + 1 + sim_random(sim, sim->cfg->curbed_us);
+	sim_push(sim, (struct sim_event) { .at_us = flow->curbed_us, .what = SIM_RUN, .flow = flow->index });
+	return true;
+}
+
 static int sim_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, u32 offset, u32 bytes)
 {
 	struct sim_flow *flow = sim_flow(tx);
@@ -229,6 +244,8 @@ static int sim_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		flow->run_due = true;
 		return -EAGAIN;
 	}
+	if (msg && sim_is_curbed(flow))
+		return -EBUSY;
 	pkt->src_epoch = sim_epoch(flow->source);
 	pkt->dst_epoch = sim_epoch(flow->target);
 	if (pkt->flags & VQP_PKT_OPEN) {

@@ -29,6 +29,7 @@ static struct {
 	u64 armed;
 	u32 narmed, nstale, nplaced;
 	u32 room;			/* packets until -EAGAIN */
+	u32 allowed;			/* packets until -EBUSY */
 	struct vqp_msg *bad;		/* its local memory is bad */
 	bool bad_place;
 	u8 memory[64 * 1024];		/* where READs go */
@@ -40,9 +41,12 @@ static int fake_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg
 	assert_ptr_equal(tx, &env.tx);
 	if (!env.room)
 		return -EAGAIN;
+	if (!env.allowed)
+		return -EBUSY;
 	if (msg && msg == env.bad)
 		return -EFAULT;
 	env.room--;
+	env.allowed--;
 	assert_true(env.nsent < ARRAY_SIZE(env.sent));
 	assert_int_equal(pkt->flow, FLOW);
 	assert_int_equal(pkt->payload_bytes, bytes);
@@ -101,6 +105,7 @@ static int setup(void **state)
 		.giveup_us = GIVEUP,
 	};
 	env.room = ~0U;
+	env.allowed = ~0U;
 	env.now = 1000000;
 	vqp_tx_init(&env.tx, &fake_ops, &env.cfg, FLOW, FIRST_PSN);
 	return 0;
@@ -1616,6 +1621,232 @@ static void a_stale_target_stops_the_flow(void **state)
 	}
 }
 
+/* ---- Curbed flows, and capped ones ---- */
+
+static void a_curbed_flow_is_not_given_up_on(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 10);
+
+	(void)state;
+	env.allowed = 0;
+	post(&msg);
+	assert_int_equal(env.nsent, 0);
+	assert_int_equal(env.narmed, 0);
+	env.now += 10 * GIVEUP;
+	vqp_tx_timeout(&env.tx, env.now);
+	assert_int_equal(env.ndone, 0);
+	env.allowed = 1;
+	vqp_tx_run(&env.tx, env.now);
+	expect_psn(PSN(0));
+	ack(PSN(1));
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
+static void what_a_curbed_flow_has_sent_is_not_sent_again(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 4 * PAYLOAD);
+
+	(void)state;
+	env.allowed = 2;
+	post(&msg);
+	assert_int_equal(env.nsent, 2);
+	for (u32 i = 0; i < 10; i++) {
+		env.now += GIVEUP;
+		vqp_tx_timeout(&env.tx, env.now);
+	}
+	env.allowed = ~0U;
+	vqp_tx_run(&env.tx, env.now);
+	for (u32 i = 0; i < 4; i++)
+		expect_psn(PSN(i));
+	expect_silence();
+	ack(PSN(4));
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
+static void a_curbed_flow_takes_answers(void **state)
+{
+	struct vqp_msg first = message(VQP_OP_SEND, PAYLOAD), second = message(VQP_OP_SEND, PAYLOAD);
+
+	(void)state;
+	env.allowed = 1;
+	post(&first);
+	post(&second);
+	env.now += 10 * GIVEUP;
+	ack(PSN(1));
+	expect_done(0, &first, VQP_WC_SUCCESS);
+	assert_int_equal(env.ndone, 1);
+	env.now += 10 * GIVEUP;
+	env.allowed = 1;
+	vqp_tx_run(&env.tx, env.now);
+	expect_psn(PSN(0));
+	expect_psn(PSN(1));
+	ack(PSN(2));
+	expect_done(1, &second, VQP_WC_SUCCESS);
+}
+
+/* The time goes on where it stood. */
+static void a_flow_that_is_curbed_no_more_gives_up(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 2 * PAYLOAD);
+	u64 since;
+
+	(void)state;
+	env.allowed = 1;
+	post(&msg);
+	env.now += 10 * GIVEUP;
+	env.allowed = ~0U;
+	vqp_tx_run(&env.tx, env.now);
+	since = env.now;
+	while (!env.ndone)
+		timeout();
+	expect_done(0, &msg, VQP_WC_RETRY_EXC_ERR);
+	assert_true(env.now - since >= GIVEUP - RTO && env.now - since <= GIVEUP);
+	assert_true(env.nsent > 3);
+}
+
+static void a_read_that_is_curbed_is_asked_for_later(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_READ, 2 * CHUNK);
+
+	(void)state;
+	env.allowed = 1;
+	post(&msg);
+	expect_psn(PSN(0));
+	expect_silence();
+	for (u32 i = 0; i < VQP_READ_CHUNK_PACKETS; i++)
+		respond(PSN(0), i * PAYLOAD, PAYLOAD);
+	env.now += 10 * GIVEUP;
+	env.allowed = 1;
+	vqp_tx_run(&env.tx, env.now);
+	expect_psn(PSN(1));
+	for (u32 i = 0; i < VQP_READ_CHUNK_PACKETS; i++)
+		respond(PSN(1), i * PAYLOAD, PAYLOAD);
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+	expect_silence();
+}
+
+static void an_atomic_that_is_curbed_counts_once(void **state)
+{
+	struct vqp_msg msg = fetch_add();
+
+	(void)state;
+	env.allowed = 0;
+	post(&msg);
+	for (u32 i = 0; i < 10; i++)
+		vqp_tx_run(&env.tx, env.now);
+	assert_int_equal(env.tx.atomics, 0);
+	env.allowed = 1;
+	vqp_tx_run(&env.tx, env.now);
+	assert_int_equal(env.tx.atomics, 1);
+	found(PSN(0), 5);
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
+static void curbed_memory_is_not_bad_memory(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, PAYLOAD);
+
+	(void)state;
+	env.allowed = 0;
+	post(&msg);
+	assert_int_equal(env.tx.fail, 0);
+	assert_int_equal(env.ndone, 0);
+}
+
+static void a_new_target_ends_no_turn(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 2 * PAYLOAD);
+
+	(void)state;
+	env.allowed = 1;
+	post(&msg);
+	env.now += 10 * GIVEUP;
+	vqp_tx_retarget(&env.tx, env.now);
+	assert_int_equal(env.nsent, 1);
+	env.now += 10 * GIVEUP;
+	vqp_tx_timeout(&env.tx, env.now);
+	env.allowed = ~0U;
+	vqp_tx_run(&env.tx, env.now);
+	assert_int_equal(env.nsent, 3);
+	ack(PSN(2));
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
+static void a_cap_is_a_smaller_window(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 6 * PAYLOAD);
+
+	(void)state;
+	env.tx.cap = 2;
+	post(&msg);
+	assert_int_equal(env.nsent, 2);
+	assert_true(vqp_tx_is_capped(&env.tx));
+	ack(PSN(1));
+	assert_int_equal(env.nsent, 3);
+	ack(PSN(3));
+	assert_int_equal(env.nsent, 5);
+	ack(PSN(5));
+	assert_int_equal(env.nsent, 6);
+	assert_false(vqp_tx_is_capped(&env.tx));
+	ack(PSN(6));
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
+static void a_capped_flow_asks_for_answers(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 100 * PAYLOAD);
+
+	(void)state;
+	env.tx.cap = 3;
+	post(&msg);
+	assert_int_equal(env.nsent, 3);
+	assert_true(env.sent[2].pkt.flags & VQP_PKT_ACK_REQ);
+}
+
+static void a_capped_flow_fetches_one_chunk_at_a_time(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_READ, 2 * CHUNK);
+
+	(void)state;
+	env.tx.cap = 8;
+	post(&msg);
+	assert_int_equal(env.nsent, 1);
+	for (u32 i = 0; i < VQP_READ_CHUNK_PACKETS; i++)
+		respond(PSN(0), i * PAYLOAD, PAYLOAD);
+	assert_int_equal(env.nsent, 2);
+	for (u32 i = 0; i < VQP_READ_CHUNK_PACKETS; i++)
+		respond(PSN(1), i * PAYLOAD, PAYLOAD);
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
+static void a_capped_flow_asks_a_new_target_for_what_it_was_fetching(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_READ, PAYLOAD);
+
+	(void)state;
+	env.tx.cap = 1;
+	post(&msg);
+	assert_int_equal(env.nsent, 1);
+	nak(VQP_NAK_EPOCH, PSN(0));
+	vqp_tx_retarget(&env.tx, env.now);
+	assert_int_equal(env.nsent, 2);
+	respond(PSN(0), 0, PAYLOAD);
+	expect_done(0, &msg, VQP_WC_SUCCESS);
+}
+
+static void a_cap_that_is_lifted_counts_no_more(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 100 * PAYLOAD);
+
+	(void)state;
+	env.tx.cap = 1;
+	post(&msg);
+	assert_int_equal(env.nsent, 1);
+	env.tx.cap = 0;
+	ack(PSN(1));
+	assert_int_equal(env.nsent, 33);
+}
+
 static void a_new_target_gets_all_that_is_unacknowledged(void **state)
 {
 	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 3 * PAYLOAD) };
@@ -2573,6 +2804,19 @@ int main(void)
 		TEST(after_a_timeout_one_packet_at_a_time_is_believed),
 		TEST(no_more_is_sent_than_a_target_holds),
 		TEST(a_hole_waits_for_room),
+		TEST(a_curbed_flow_is_not_given_up_on),
+		TEST(what_a_curbed_flow_has_sent_is_not_sent_again),
+		TEST(a_curbed_flow_takes_answers),
+		TEST(a_flow_that_is_curbed_no_more_gives_up),
+		TEST(a_read_that_is_curbed_is_asked_for_later),
+		TEST(an_atomic_that_is_curbed_counts_once),
+		TEST(curbed_memory_is_not_bad_memory),
+		TEST(a_new_target_ends_no_turn),
+		TEST(a_cap_is_a_smaller_window),
+		TEST(a_capped_flow_asks_for_answers),
+		TEST(a_capped_flow_fetches_one_chunk_at_a_time),
+		TEST(a_capped_flow_asks_a_new_target_for_what_it_was_fetching),
+		TEST(a_cap_that_is_lifted_counts_no_more),
 		TEST(what_was_late_and_not_lost_is_not_sent_again),
 		TEST(what_was_lost_among_what_was_late_is_sent_again),
 		TEST(what_was_lost_keeps_the_window_closed),

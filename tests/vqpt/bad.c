@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "bad.h"
 
 static const char *const wc_names[] = {
@@ -83,6 +87,41 @@ static int run_case(const struct bad_case *c, const struct vqpt_options *options
 	return 0;
 }
 
+/* In a process of its own, which takes what the case leaves and changes. */
+static void run_apart(const struct bad_case *c, const struct vqpt_options *options, char **args)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		vqpt_die(errno, "fork");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run_case(c, options, args);
+		_exit(0);	/* what it has printed is of no interest */
+	}
+	if (waitpid(pid, &status, 0) != pid || status)
+		vqpt_die(0, "case %s: status %d", c->name, status);
+}
+
+/* For ever. */
+static void run_all(const struct vqpt_options *options, char **args)
+{
+	const struct bad_case *c;
+	uint64_t round;
+	size_t table;
+
+	for (round = 0;; round++) {
+		FOR_EACH_CASE(table, c) {
+			/* It waits for its namespace to go. */
+			if (strcmp(c->name, "until-shutdown"))
+				run_apart(c, options, args);
+		}
+		if (!round && options->background)
+			vqpt_ready("pid=%d\n", getpid());
+	}
+}
+
 int vqpt_bad_run(const struct vqpt_options *options, char **args)
 {
 	const struct bad_case *c;
@@ -90,6 +129,8 @@ int vqpt_bad_run(const struct vqpt_options *options, char **args)
 
 	if (!args[0])
 		vqpt_die(0, "which case? 'vqpt bad list' names them");
+	if (!strcmp(args[0], "all"))
+		run_all(options, args + 1);
 	FOR_EACH_CASE(table, c) {
 		if (!strcmp(args[0], "list"))
 			printf("%s\n", c->name);

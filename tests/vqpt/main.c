@@ -25,7 +25,11 @@ static const struct {
 	{ "add", "ADDRESS PORT KEY ADDR", "add 1 to the word there --count times; prints what the first and last found", 4,
 	  vqpt_atomic_add },
 	{ "swap", "ADDRESS PORT KEY ADDR", "the same by compare and swap; prints how many it took", 4, vqpt_atomic_swap },
+	{ "weave-server", "PORT", "see that a weaver's requests are carried out once, in order", 1, vqpt_weave_server },
+	{ "weave", "ADDRESS PORT KEY ADDR", "reads, writes and messages, --count rounds, or (0) until SIGTERM", 4,
+	  vqpt_weave_run },
 	{ "lat", "ADDRESS PORT KEY ADDR", "latencies against a mem-server, as JSON", 4, vqpt_lat_measure },
+	{ "tail", "ADDRESS PORT KEY ADDR", "the slow ones among --count READs, as JSON", 4, vqpt_tail_measure },
 	{ "cycle", "ADDRESS PORT", "--count times: open, create, connect, send, close", 2, vqpt_cycle_run },
 	{ "kill", "ADDRESS PORT KEY ADDR", "--count times: a process that transfers to a mem-server is killed", 4,
 	  vqpt_cycle_kill },
@@ -36,7 +40,8 @@ static const struct {
 	{ "signals", "ADDRESS PORT", "send, with a signal every millisecond", 2, vqpt_signals_run },
 	{ "hold", "vqps|mrs|arenas", "make --count of them, or as many as there may be; prints made=, errno=, again=, pid=", 1,
 	  vqpt_hold_run },
-	{ "bad", "CASE [ADDRESS PORT KEY ADDR]", "do one thing wrong, print what came of it", -1, vqpt_bad_run },
+	{ "flood", "write|read ADDRESS PORT KEY ADDR", "write or read --bytes there for ever", 5, vqpt_flood_run },
+	{ "bad", "CASE [ADDRESS PORT KEY ADDR]", "do one thing wrong, print what came of it; or all, for ever", -1, vqpt_bad_run },
 };
 
 static int ready_fd = -1;

@@ -29,11 +29,13 @@ typedef int vqpt_command(const struct vqpt_options *options, char **args);
 vqpt_command vqpt_echo_server, vqpt_echo_send;
 vqpt_command vqpt_mem_server, vqpt_mem_write, vqpt_mem_read;
 vqpt_command vqpt_atomic_add, vqpt_atomic_swap;
-vqpt_command vqpt_lat_measure;
+vqpt_command vqpt_weave_server, vqpt_weave_run;
+vqpt_command vqpt_lat_measure, vqpt_tail_measure;
 vqpt_command vqpt_cycle_run, vqpt_cycle_kill, vqpt_storm_run;
 vqpt_command vqpt_share_fork, vqpt_share_scm, vqpt_share_epoll;
 vqpt_command vqpt_signals_run;
 vqpt_command vqpt_hold_run;
+vqpt_command vqpt_flood_run;
 vqpt_command vqpt_bad_run;
 
 /* main.c */

@@ -381,6 +381,16 @@ enum vqp_cmd {
 
 #define VQP_CMD_MAX (__VQP_CMD_MAX - 1)
 
+/* Least rate of a namespace, in bytes per second. */
+#define VQP_RATE_MIN	65536
+
+/* Who gives way at a node's senders. */
+enum vqp_priority {
+	VQP_PRIORITY_LOW = 1,
+	VQP_PRIORITY_NORMAL,	/* a namespace of which nothing was said */
+	VQP_PRIORITY_HIGH,
+};
+
 enum vqp_attr {
 	VQP_ATTR_UNSPEC,
 	VQP_ATTR_PAD,
@@ -435,6 +445,8 @@ enum vqp_attr {
 	VQP_ATTR_MAX_VQPS,	/* u32: of VQPS */
 	VQP_ATTR_MAX_MRS,	/* u32: of MRS */
 	VQP_ATTR_MAX_BYTES,	/* u64, at most 2^63 - 1: of PINNED_BYTES */
+	VQP_ATTR_MAX_RATE,	/* u64, 0 or from VQP_RATE_MIN to 2^63 - 1: bytes per second */
+	VQP_ATTR_PRIORITY,	/* u8, enum vqp_priority */
 	__VQP_ATTR_MAX,
 };
 

@@ -6,4 +6,7 @@
 #define __must_check	__attribute__((warn_unused_result))
 #endif
 
+/* Nobody else looks meanwhile. */
+#define WRITE_ONCE(to, value)	((to) = (value))
+
 #endif

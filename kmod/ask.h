@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Kernel to kernel: what the modules of two nodes have to tell each other beside
+ * the functions' data. A question and its answer are a SEND each, over the dc
+ * carrier and so exactly once and in order, from one host namespace to port 0 of
+ * the other: a port that no function can name.
+ */
+#ifndef VQP_ASK_H
+#define VQP_ASK_H
+
+#include <linux/types.h>
+#include <linux/vqp.h>
+
+#define VQP_ASK_VERSION	2
+#define VQP_ASK_PARTS	8
+
+enum vqp_ask_kind {
+	VQP_ASK_RC_OPEN	= 1,	/* make an end for my QP; answer: its own (rc_end.h) */
+	VQP_ASK_RC_CLOSE = 2,	/* take no more; answer: the PSN it had reached */
+	VQP_ASK_WINDOW	= 3,	/* let me reach part `index` of region `key` (window.h) */
+	VQP_ASK_REVOKE	= 4,	/* region `key` goes: answer when you are done with it */
+	VQP_ASK_PULL	= 5,	/* fetch these messages; answer: how many were (fetch.h) */
+	VQP_ASK_PULLED	= 6,	/* what came of that pull? It is not to be begun any more */
+	VQP_ASK_MAX	= VQP_ASK_PULLED,
+};
+
+/* A message to be fetched: `bytes` at `addr` of region `key`. */
+struct vqp_ask_part {
+	__be64 addr;
+	__be32 key;
+	__be32 bytes;
+	__be32 flags;		/* VQP_PKT_IMM */
+	u32 imm;		/* as given */
+};
+
+struct vqp_ask {
+	u8 version;
+	u8 kind;		/* enum vqp_ask_kind */
+	u8 is_answer;
+	u8 reserved;
+	__be32 id;		/* of the question; the answer repeats it */
+	__be32 epoch;		/* of the node that sends this */
+	__be32 status;		/* answers: 0 or an errno */
+	__be32 link;		/* RC_*, WINDOW: number of the link among its initiator's */
+	__be32 qpn, psn;	/* RC_* */
+	__be32 mtu;		/* RC_OPEN: bytes */
+	__be32 reads;		/* RC_OPEN: that its end answers at once */
+	__be32 tenant;		/* WINDOW, REVOKE, PULL*: whose region */
+	u8 gid[VQP_GID_BYTES];
+	__be32 key;
+	__be32 index;		/* WINDOW */
+	__be32 rkey;		/* its answer: the device's key for it, */
+	__be32 access;		/* VQP_ACCESS_* it grants, */
+	__be64 iova;		/* the device's address of */
+	__be64 addr, bytes;	/* the part, as functions know it */
+	__be32 from_qp;		/* PULL*: the sender's VQP */
+	__be32 pull;		/* its latest; each has a greater number */
+	u8 to_gid[VQP_GID_BYTES];	/* PULL: whom the messages are for */
+	__be32 to_qp, to_port;
+	__be32 count;		/* of parts; answers: that were received */
+	__be32 giveup_ms;	/* PULL: to be received within that, or not at all */
+	struct vqp_ask_part parts[VQP_ASK_PARTS];
+};
+
+struct vqp_ask_call;
+struct vqp_dct;
+
+/*
+ * The answer has come, or (NULL) none will: the peer is gone or silent. Once for each call;
+ * bottom halves off, calls to one node in the order of its answers.
+ */
+typedef void (*vqp_ask_fn)(struct vqp_ask_call *call, const struct vqp_ask *answer);
+
+/* The asker's memory, from vqp_ask_start() until `answered` or vqp_ask_cancel() returns. */
+struct vqp_ask_call {
+	struct hlist_node node;
+	u32 id;
+	u8 kind;
+	u8 gid[VQP_GID_BYTES];		/* who is asked */
+	vqp_ask_fn answered;
+};
+
+int __init vqp_ask_init(void);
+void vqp_ask_exit(void);
+
+/* The parent is gone: forget the nodes that were asked. */
+void vqp_ask_down(void);
+
+/*
+ * Ask node `gid`, whose metadata is in the cache (tenant 0). 0, or -errno: then `answered` is not
+ * called. Process context; resolves the node's address the first time.
+ */
+int vqp_ask_start(struct vqp_ask_call *call, const u8 *gid, const struct vqp_ask *msg);
+
+/* Wait no longer: from here on `answered` is not called, and does not run. False: it was. */
+bool vqp_ask_cancel(struct vqp_ask_call *call);
+
+/*
+ * Node `gid`, which was to be found at `dct`, does not answer. If it has started its parent anew,
+ * where a target's requests go is where it is: true, and *dct and the line lead there. Process
+ * context.
+ */
+bool vqp_ask_relearn(const u8 *gid, struct vqp_dct *dct, u32 tenant, const u8 *target_gid);
+
+/* Nothing that was asked of that node arrives any more unless it has already. Process context. */
+void vqp_ask_hang_up(const u8 *gid);
+
+/* Ask, and wait at most timeout_ms; the answer replaces the question. 0 or -errno, its own, too. */
+int vqp_ask(const u8 *gid, struct vqp_ask *msg, u32 timeout_ms);
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/moduleparam.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include "ask.h"
+#include "counters.h"
+#include "gate.h"
+#include "meta.h"
+#include "mr.h"
+#include "ns.h"
+#include "prio.h"
+#include "pull.h"
+#include "qp.h"
+#include "rc.h"
+#include "send.h"
+
+static unsigned int pull_bytes;
+module_param(pull_bytes, uint, 0644);
+MODULE_PARM_DESC(pull_bytes, "messages from this size on are fetched from NIC to NIC (default: 0, none)");
+
+#define PULL_MAX_BYTES		SZ_64M	/* in all; more takes too many windows, and too long */
+#define PULL_RETRY_JIFFIES	(HZ / 50)	/* after something could not be fetched */
+#define PULL_ANSWER_MS		2000	/* after that it is asked about, */
+#define PULL_ASK_MS		250	/* so often */
+/* Each has a thread that waits, and none is to wait for a thread, whatever others send to whom. */
+#define PULL_COUNT_MAX		128
+#define PULL_NS_MAX		16
+
+struct vqp_pull {
+	struct work_struct work;
+	struct vqp *vqp;		/* referenced */
+	struct vqp_dct dct;		/* of the node that is to fetch */
+	u32 giveup_ms;			/* silent for so long, it is gone */
+	u32 count;
+	struct vqp_ask msg;
+};
+
+static struct workqueue_struct *pull_wq;
+static atomic_t pull_number, pull_count;
+static DECLARE_WAIT_QUEUE_HEAD(pull_over);
+
+bool vqp_pull_wanted(const struct vqp *vqp, const struct vqp_send *send)
+{
+	const u32 least = READ_ONCE(pull_bytes);
+
+	lockdep_assert_held(&vqp->lock);
+	return send->msg.op == VQP_OP_SEND && least && send->msg.bytes >= least &&
+	       send->msg.bytes <= PULL_MAX_BYTES && send->num_sge == 1 && !send->kbuf &&
+	       send->fate == VQP_SEND_FRESH && vqp->carrier == VQP_CARRIER_DC && vqp->ctx &&
+	       vqp_rc_max() && time_after_eq(jiffies, vqp->pull_at) &&
+	       !vqp_gate_max(&vqp->ns->gate) && !vqp_prio_yields(vqp) &&
+	       atomic_read(&pull_count) < PULL_COUNT_MAX &&
+	       atomic_read(&vqp->ns->pulls) < PULL_NS_MAX;
+}
+
+static void pull_fill(struct vqp_pull *pull, const struct vqp *vqp)
+{
+	struct vqp_ask *msg = &pull->msg;
+
+	msg->kind = VQP_ASK_PULL;
+	msg->tenant = cpu_to_be32(vqp->ns->tenant);
+	memcpy(msg->gid, vqp->ns->gid, VQP_GID_BYTES);
+	msg->from_qp = cpu_to_be32(vqp->qp_num);
+	msg->pull = cpu_to_be32(atomic_inc_return(&pull_number));
+	memcpy(msg->to_gid, vqp->remote_gid, VQP_GID_BYTES);
+	msg->to_qp = cpu_to_be32(vqp->remote_qp);
+	msg->to_port = cpu_to_be32(vqp->remote_port);
+	msg->giveup_ms = cpu_to_be32(pull->giveup_ms);
+}
+
+/* False: its memory is not the function's any more, as dc will say. */
+static bool pull_add(struct vqp_pull *pull, struct vqp_send *send)
+{
+	struct vqp_ask_part *part = &pull->msg.parts[pull->count];
+	const struct vqp_sge *sge = &send->sge[0];
+	struct vqp *vqp = pull->vqp;
+
+	if (!vqp_mr_valid(vqp->ns, sge->lkey, sge->addr, sge->length, 0, vqp->ctx))
+		return false;
+	part->addr = cpu_to_be64(sge->addr);
+	part->key = cpu_to_be32(sge->lkey);
+	part->bytes = cpu_to_be32(send->msg.bytes);
+	part->flags = cpu_to_be32(send->msg.flags & VQP_PKT_IMM);
+	part->imm = send->msg.imm;
+	pull->msg.count = cpu_to_be32(++pull->count);
+	list_move_tail(&send->msg.link, &vqp->rc_msgs);
+	return true;
+}
+
+static void pull_work(struct work_struct *work);
+
+bool vqp_pull_start(struct vqp *vqp)
+{
+	struct vqp_msg *msg, *next;
+	struct vqp_send *send;
+	struct vqp_pull *pull;
+	u32 bytes = 0;
+
+	lockdep_assert_held(&vqp->lock);
+	pull = kzalloc(sizeof(*pull), GFP_ATOMIC | __GFP_NOWARN);
+	if (!pull)
+		return false;
+	INIT_WORK(&pull->work, pull_work);
+	pull->vqp = vqp;
+	pull->dct = vqp->dct;
+	pull->giveup_ms = vqp->tx.cfg->giveup_us / USEC_PER_MSEC;
+	pull_fill(pull, vqp);
+	list_for_each_entry_safe(msg, next, &vqp->unsent, link) {
+		send = vqp_send_of(msg);
+		if (pull->count == VQP_ASK_PARTS || !vqp_pull_wanted(vqp, send) ||
+		    msg->bytes > PULL_MAX_BYTES - bytes || !pull_add(pull, send))
+			break;
+		bytes += msg->bytes;
+	}
+	if (!pull->count) {
+		kfree(pull);
+		return false;
+	}
+	kref_get(&vqp->ref);
+	vqp->pulling = true;
+	atomic_inc(&pull_count);
+	atomic_inc(&vqp->ns->pulls);
+	vqp_prio_note(vqp);
+	queue_work(pull_wq, &pull->work);
+	return true;
+}
+
+void vqp_pull_wait(struct vqp *vqp)
+{
+	/* Who is killed takes the memory along. */
+	wait_event_killable(pull_over, !READ_ONCE(vqp->pulling));
+}
+
+/* The first `done` were received; the others were not, or (if not even that is known) perhaps. */
+static void pull_settle(struct vqp_pull *pull, bool known, u32 done)
+{
+	struct vqp *vqp = pull->vqp;
+	struct vqp_send *send;
+	struct vqp_msg *msg;
+	u32 i = 0;
+
+	atomic_dec(&vqp->ns->pulls);
+	atomic_dec(&pull_count);
+	spin_lock_bh(&vqp->lock);
+	list_for_each_entry(msg, &vqp->rc_msgs, link) {
+		send = vqp_send_of(msg);
+		if (i++ < done)
+			send->fate = VQP_SEND_DONE;
+		else
+			send->fate = known ? VQP_SEND_AGAIN : VQP_SEND_LOST;
+	}
+	vqp->pull_at = jiffies + (done < pull->count ? PULL_RETRY_JIFFIES : 0);
+	WRITE_ONCE(vqp->pulling, false);
+	vqp_count_events(VQP_EV_PULLED, done);
+	vqp_send_take_back(vqp);
+	spin_unlock_bh(&vqp->lock);
+	wake_up_all(&pull_over);
+}
+
+/*
+ * Ask, and about what was asked until that is known: 0, with *done, or -errno. The first question
+ * is under way for as long as its line tries, and is carried out within as long again, or not at
+ * all: after both, nobody does it any more.
+ */
+static int pull_ask(struct vqp_pull *pull, u32 *done)
+{
+	const unsigned long giveup = 2 * msecs_to_jiffies(pull->giveup_ms);
+	unsigned long heard_at = 0, asked_at;
+	struct vqp_ask msg = pull->msg;
+	bool first = true;
+	int ret;
+
+	for (;; first = false) {
+		asked_at = jiffies;
+		ret = vqp_ask(pull->dct.node_gid, &msg, PULL_ANSWER_MS);
+		*done = be32_to_cpu(msg.count);
+		if (!ret || ret == -ESTALE)
+			return ret;
+		if (first || ret == -EINPROGRESS)
+			heard_at = jiffies;
+		else if (time_after(asked_at, heard_at + giveup))
+			break;
+		if (!msg.is_answer)
+			vqp_ask_relearn(pull->dct.node_gid, &pull->dct, pull->vqp->ns->tenant,
+					pull->vqp->remote_gid);
+		msleep(PULL_ASK_MS);
+		msg = pull->msg;
+		msg.kind = VQP_ASK_PULLED;
+	}
+	vqp_ask_hang_up(pull->dct.node_gid);
+	return ret;
+}
+
+static void pull_work(struct work_struct *work)
+{
+	struct vqp_pull *pull = container_of(work, struct vqp_pull, work);
+	u32 done;
+	int ret;
+
+	/* The line to that node is found by its address. */
+	vqp_meta_suggest(0, pull->dct.node_gid, &pull->dct);
+	ret = pull_ask(pull, &done);
+	pull_settle(pull, !ret, ret ? 0 : min(done, pull->count));
+	vqp_put(pull->vqp);
+	kfree(pull);
+}
+
+int __init vqp_pull_init(void)
+{
+	pull_wq = alloc_workqueue("vqp_pull", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return pull_wq ? 0 : -ENOMEM;
+}
+
+void vqp_pull_exit(void)
+{
+	destroy_workqueue(pull_wq);
+}

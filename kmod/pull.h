@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Large messages without a copy (KRCORE, 4.5): the sender's half. Instead of the messages their
+ * target's node is told where they are, and fetches them into the receives that they take, by rc.
+ * What it cannot fetch, for want of a link, a window or a receive, goes by dc.
+ *
+ * A question that nobody answers is asked about until it is known what came of it: a message is
+ * neither lost nor received twice, unless the node has gone.
+ */
+#ifndef VQP_PULL_H
+#define VQP_PULL_H
+
+#include <linux/types.h>
+
+struct vqp;
+struct vqp_send;
+
+int __init vqp_pull_init(void);
+void vqp_pull_exit(void);
+
+/* Is it worth it? Under vqp.lock. */
+bool vqp_pull_wanted(const struct vqp *vqp, const struct vqp_send *send);
+
+/* Until nobody reads what vqp, which is destroyed, has sent; or its process is killed. */
+void vqp_pull_wait(struct vqp *vqp);
+
+/*
+ * Have the oldest unsent request, and those like it behind it, fetched; no other carrier has any.
+ * vqp_send_resume() is called when that is over. False: dc is to have it. Under vqp.lock.
+ */
+bool __must_check vqp_pull_start(struct vqp *vqp);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The rc carrier's links: an RC QP towards a peer that VQPs of this node read and
+ * write much. They share it; one-sided requests go by it from NIC to NIC, without
+ * a copy and without the target's processors. A link is made in the background
+ * once a peer is busy, let go when nobody uses it, and bounded in number; without
+ * one, everything goes by dc.
+ *
+ * A link that fails costs no request: what the QP gives back is asked of the
+ * target, whose end says which PSN it had reached. What was before it is done;
+ * the others go by dc. rc.c is the life of links, rc_piece.c what goes over them.
+ *
+ * Locks: vqp.lock, then a link's lock.
+ */
+#ifndef VQP_RC_H
+#define VQP_RC_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/vqp.h>
+#include "engine/wire.h"
+#include "qp.h"
+#include "window.h"
+
+struct ib_qp;
+struct vqp_peer;
+struct vqp_send;
+
+#define VQP_RC_DEPTH		256	/* pieces under way, of all VQPs; */
+#define VQP_RC_VQP_DEPTH	64	/* of one */
+#define VQP_RC_SGES		30	/* of a piece, at most */
+
+struct vqp_rc {
+	struct kref ref;		/* the list's, its peer's, each piece's and waiter's */
+	struct list_head node;		/* under rc.c's lock */
+	struct vqp_peer *peer;		/* referenced; constant, as number */
+	u32 number;			/* no other's of this load of the module */
+	struct vqp_dct dct;		/* where the peer was when it was begun */
+	struct ib_qp *qp;		/* made and destroyed by `work` */
+	bool connected;			/* its */
+	u32 sges;			/* of a piece */
+	u32 mtu;
+	bool up;			/* takes requests; written under lock */
+	bool failed;			/* takes none any more; likewise */
+	unsigned long used_at;		/* jiffies */
+
+	spinlock_t lock;		/* guards down to waiters */
+	u32 psn;			/* of the next piece */
+	u32 nposted;
+	struct list_head posted;	/* pieces, in order */
+	struct list_head waiters;	/* vqp.rc_wait; each holds a reference of its VQP */
+
+	struct list_head grants;	/* under grant.c's lock */
+	u32 ngrants;
+	bool grants_closed;
+	struct work_struct ask_work;	/* asks for grants */
+	struct delayed_work work;	/* makes the QP; looks whether it is used; ends it */
+	struct rcu_head rcu;
+};
+
+int __init vqp_rc_init(void);
+void vqp_rc_exit(void);
+
+/* Links and ends that there may be, each. */
+u32 vqp_rc_max(void);
+
+/* The parent has gone, and VQPs on dc have failed: all links end. Process context. */
+void vqp_rc_down(void);
+
+/* By the node it goes to and number, referenced, or NULL. */
+struct vqp_rc *vqp_rc_get(const u8 *gid, u32 number);
+void vqp_rc_put(struct vqp_rc *rc);
+
+/* Grants are wanted. Any context. */
+void vqp_rc_ask_later(struct vqp_rc *rc);
+
+/* Its QP gave something back: it ends. Any context. */
+void vqp_rc_fail(struct vqp_rc *rc);
+
+/* ---- Requests; all under vqp.lock ---- */
+
+/*
+ * Can the request, a READ or a WRITE without immediate data, go by rc? If it might, its peer's
+ * traffic is noted, a link made, a window asked for, so that a later one can.
+ */
+bool vqp_rc_ready(struct vqp *vqp, struct vqp_send *send);
+
+/*
+ * Post the rest of the oldest unsent request. 0: all of it; -EAGAIN: not now, vqp_send_resume() is
+ * called when it can be; others: it cannot go by rc, or not any more.
+ */
+int __must_check vqp_rc_post(struct vqp *vqp, struct vqp_send *send);
+
+/* What a request needs of its target's region: the kernel's own READs are for any. */
+static inline u32 vqp_rc_access(const struct vqp *vqp, const struct vqp_msg *msg)
+{
+	if (vqp_fetches(vqp))
+		return 0;
+	return msg->op == VQP_OP_READ ? VQP_ACCESS_REMOTE_READ : VQP_ACCESS_REMOTE_WRITE;
+}
+
+/* Of the `bytes` bytes at a target's address, those in the first of its windows. */
+static inline u32 vqp_rc_window_part(u64 addr, u32 bytes)
+{
+	const u32 left = VQP_WINDOW_BYTES - (addr & (VQP_WINDOW_BYTES - 1));
+
+	return min(bytes, left);
+}
+
+/* Whose request is in doubt, the oldest: referenced, or NULL. */
+struct vqp *vqp_rc_first_vqp(struct vqp_rc *rc);
+
+/* The link has failed and its QP says nothing any more: release what pieces hold but their VQPs. */
+void vqp_rc_pieces_release(struct vqp_rc *rc);
+
+/* And decide over them: all that end before `psn` were carried out, if it is known. */
+void vqp_rc_pieces_settle(struct vqp_rc *rc, bool known, u32 psn);
+
+/* Who waits for room has none to wait for. */
+void vqp_rc_kick(struct vqp_rc *rc);
+
+#endif

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+#include "counters.h"
+#include "cursor.h"
+#include "gate.h"
+#include "grant.h"
+#include "mr.h"
+#include "ns.h"
+#include "peer.h"
+#include "prio.h"
+#include "qp.h"
+#include "rc.h"
+#include "rc_qp.h"
+#include "send.h"
+
+/*
+ * What one work request of the device carries: a part of a request that lies in one window and
+ * in few enough pages. It holds all that the device may touch.
+ */
+struct rc_piece {
+	struct ib_cqe cqe;
+	struct list_head link;		/* in rc.posted */
+	struct vqp_rc *rc;		/* referenced */
+	struct vqp *vqp;		/* referenced */
+	struct vqp_send *send;
+	bool last;			/* of send */
+	u32 psn_end;			/* the first that is not its own */
+	struct vqp_grant *grant;	/* referenced, as the regions of mrs, until released */
+	struct vqp_mr **mrs;
+	u32 nmrs;
+	u32 nsge;
+	struct ib_sge sge[];
+};
+
+/* ---- Making ---- */
+
+static enum dma_data_direction piece_direction(const struct vqp_send *send)
+{
+	return send->msg.op == VQP_OP_READ ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+}
+
+static void piece_release(struct rc_piece *piece)
+{
+	struct ib_device *dev = piece->rc->qp->device;
+	u32 i;
+
+	for (i = 0; i < piece->nsge; i++)
+		ib_dma_unmap_page(dev, piece->sge[i].addr, piece->sge[i].length,
+				  piece_direction(piece->send));
+	for (i = 0; i < piece->nmrs; i++)
+		vqp_mr_put(piece->mrs[i]);
+	if (piece->grant)
+		vqp_grant_put(piece->grant);
+	piece->nsge = 0;
+	piece->nmrs = 0;
+	piece->grant = NULL;
+}
+
+static int piece_add_page(struct rc_piece *piece, struct page *page, u32 offset, u32 bytes)
+{
+	struct ib_device *dev = piece->rc->qp->device;
+	struct ib_sge *sge = &piece->sge[piece->nsge];
+
+	sge->addr = ib_dma_map_page(dev, page, offset, bytes, piece_direction(piece->send));
+	if (ib_dma_mapping_error(dev, sge->addr))
+		return -ENOMEM;
+	sge->length = bytes;
+	sge->lkey = piece->rc->qp->pd->local_dma_lkey;
+	piece->nsge++;
+	return 0;
+}
+
+/* As many of `bytes` bytes from the walk as `sges` pages hold: how many, or -errno. */
+static int piece_fill(struct rc_piece *piece, struct vqp_cursor *c, u32 bytes, u32 sges)
+{
+	struct vqp_mr *mr = NULL;
+	u32 offset, done = 0;
+	struct page *page;
+	int n, ret;
+
+	while (done < bytes && piece->nsge < sges) {
+		n = vqp_cursor_page(c, bytes - done, &page, &offset);
+		if (n < 0)
+			return n;
+		if (c->mr && c->mr != mr) {
+			mr = c->mr;
+			vqp_mr_hold(mr);
+			piece->mrs[piece->nmrs++] = mr;
+		}
+		ret = piece_add_page(piece, page, offset, n);
+		if (ret)
+			return ret;
+		done += n;
+	}
+	return done ?: -EIO;
+}
+
+static struct rc_piece *piece_alloc(struct vqp_rc *rc, struct vqp_send *send, u32 sges)
+{
+	/* one more where a walk begins in the midst of the list */
+	const u32 mrs = send->num_sge + 1;
+	struct rc_piece *piece;
+
+	piece = kmalloc(struct_size(piece, sge, sges) + mrs * sizeof(*piece->mrs),
+			GFP_ATOMIC | __GFP_NOWARN);
+	if (!piece)
+		return NULL;
+	piece->rc = rc;
+	piece->send = send;
+	piece->mrs = (struct vqp_mr **)&piece->sge[sges];
+	piece->nmrs = 0;
+	piece->nsge = 0;
+	return piece;
+}
+
+/* ---- Posting ---- */
+
+/* Room for one piece; or vqp waits for it. */
+static int rc_reserve(struct vqp_rc *rc, struct vqp *vqp)
+{
+	int ret = 0;
+
+	spin_lock(&rc->lock);
+	if (!rc->up) {
+		ret = -ENOTCONN;
+	} else if (rc->nposted < VQP_RC_DEPTH) {
+		rc->nposted++;
+	} else {
+		ret = -EAGAIN;
+		if (list_empty(&vqp->rc_wait)) {
+			kref_get(&vqp->ref);
+			list_add_tail(&vqp->rc_wait, &rc->waiters);
+		}
+	}
+	spin_unlock(&rc->lock);
+	return ret;
+}
+
+static void rc_unreserve(struct vqp_rc *rc)
+{
+	spin_lock(&rc->lock);
+	rc->nposted--;
+	spin_unlock(&rc->lock);
+}
+
+static void rc_piece_done(struct ib_cq *cq, struct ib_wc *wc);
+
+static int rc_piece_post(struct rc_piece *piece, struct vqp *vqp, u32 bytes, u64 iova)
+{
+	const struct vqp_send *send = piece->send;
+	struct vqp_rc *rc = piece->rc;
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe = &piece->cqe,
+		.wr.sg_list = piece->sge,
+		.wr.num_sge = piece->nsge,
+		.wr.opcode = send->msg.op == VQP_OP_READ ? IB_WR_RDMA_READ : IB_WR_RDMA_WRITE,
+		.wr.send_flags = send->msg.fence ? IB_SEND_FENCE : 0,
+		.remote_addr = iova,
+		.rkey = piece->grant->rkey,
+	};
+	const u32 psns = vqp_rc_psns(bytes, rc->mtu);
+	int ret = -ENOTCONN;
+
+	piece->cqe.done = rc_piece_done;
+	piece->vqp = vqp;
+	spin_lock(&rc->lock);
+	piece->psn_end = (rc->psn + psns) & VQP_PSN_MASK;
+	/* Once it is down, nothing is added: rc_end() goes through the list without the lock. */
+	if (rc->up) {
+		list_add_tail(&piece->link, &rc->posted);
+		ret = ib_post_send(rc->qp, &wr.wr, NULL);
+		if (ret)
+			list_del(&piece->link);
+	}
+	if (!ret) {
+		kref_get(&rc->ref);
+		kref_get(&vqp->ref);
+		rc->psn = piece->psn_end;
+		WRITE_ONCE(rc->used_at, jiffies);
+	}
+	spin_unlock(&rc->lock);
+	return ret;
+}
+
+/* The part of `send` at vqp->rc_offset: its length, or -errno. There is room for it. */
+static int rc_post_part(struct vqp_rc *rc, struct vqp *vqp, struct vqp_send *send)
+{
+	const struct vqp_msg *msg = &send->msg;
+	const bool read = msg->op == VQP_OP_READ;
+	const u64 remote = msg->remote_addr + vqp->rc_offset;
+	const u32 most = vqp_rc_window_part(remote, msg->bytes - vqp->rc_offset);
+	const u32 sges = min_t(u32, rc->sges, most / PAGE_SIZE + 2 + send->num_sge);
+	struct rc_piece *piece;
+	struct vqp_cursor c;
+	int bytes, ret;
+
+	piece = piece_alloc(rc, send, sges);
+	if (!piece)
+		return -ENOMEM;
+	piece->grant = vqp_grant_get(rc, vqp, msg->rkey, remote, most, vqp_rc_access(vqp, msg));
+	bytes = -EACCES;
+	if (piece->grant) {
+		vqp_send_cursor(&c, vqp, send, read ? VQP_ACCESS_LOCAL_WRITE : 0);
+		vqp_cursor_skip(&c, vqp->rc_offset);
+		bytes = piece_fill(piece, &c, most, sges);
+		vqp_cursor_end(&c);
+	}
+	ret = bytes;
+	if (bytes > 0) {
+		piece->last = vqp->rc_offset + bytes == msg->bytes;
+		ret = rc_piece_post(piece, vqp, bytes,
+				    piece->grant->iova + (remote - piece->grant->addr));
+	}
+	if (ret) {
+		piece_release(piece);
+		kfree(piece);
+		return ret;
+	}
+	return bytes;
+}
+
+/* One part, if there is room and the namespace's rate lets it pass: its length, or -errno. */
+static int rc_post_one(struct vqp_rc *rc, struct vqp *vqp, struct vqp_send *send)
+{
+	const u32 charge = min_t(u32, send->msg.bytes - vqp->rc_offset, rc->sges * PAGE_SIZE);
+	int ret;
+
+	if (vqp_gate_pass(vqp, charge) < 0)
+		return -EAGAIN;
+	ret = rc_reserve(rc, vqp);
+	if (!ret) {
+		ret = rc_post_part(rc, vqp, send);
+		if (ret < 0)
+			rc_unreserve(rc);
+	}
+	vqp_gate_refund(vqp, charge - max(ret, 0));
+	return ret;
+}
+
+int vqp_rc_post(struct vqp *vqp, struct vqp_send *send)
+{
+	struct vqp_rc *rc;
+	int ret = -ENOTCONN;
+
+	lockdep_assert_held(&vqp->lock);
+	rcu_read_lock();
+	rc = rcu_dereference(vqp->peer->rc);
+	/* The peer has changed while a request is half posted. */
+	if (vqp->rc_pieces && rc != vqp->rc_link)
+		rc = NULL;
+	while (rc && vqp->rc_offset < send->msg.bytes) {
+		/* Its own pieces' ends make it go on. */
+		ret = vqp->rc_pieces < VQP_RC_VQP_DEPTH ? rc_post_one(rc, vqp, send) : -EAGAIN;
+		if (ret < 0)
+			break;
+		vqp_prio_note(vqp);
+		vqp->rc_link = rc;
+		vqp->rc_pieces++;
+		vqp->rc_offset += ret;
+		ret = 0;
+	}
+	rcu_read_unlock();
+	if (!ret) {
+		vqp->rc_offset = 0;
+		vqp_count_event(VQP_EV_RC_REQUESTS);
+	}
+	return ret;
+}
+
+/* ---- Completing ---- */
+
+void vqp_rc_kick(struct vqp_rc *rc)
+{
+	struct vqp *vqp;
+
+	spin_lock_bh(&rc->lock);
+	while (!list_empty(&rc->waiters) && (!rc->up || rc->nposted < VQP_RC_DEPTH)) {
+		vqp = list_first_entry(&rc->waiters, struct vqp, rc_wait);
+		list_del_init(&vqp->rc_wait);
+		spin_unlock_bh(&rc->lock);
+		spin_lock_bh(&vqp->lock);
+		vqp_send_resume(vqp);
+		spin_unlock_bh(&vqp->lock);
+		vqp_put(vqp);
+		spin_lock_bh(&rc->lock);
+	}
+	spin_unlock_bh(&rc->lock);
+}
+
+static void piece_free(struct rc_piece *piece)
+{
+	vqp_put(piece->vqp);
+	vqp_rc_put(piece->rc);
+	kfree(piece);
+}
+
+static void rc_piece_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rc_piece *piece = container_of(wc->wr_cqe, struct rc_piece, cqe);
+	struct vqp_rc *rc = cq->cq_context;
+	struct vqp *vqp = piece->vqp;
+	struct vqp_msg *msg;
+	bool waited_for;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		/* In doubt, as all behind it: they stay in the list. */
+		vqp_rc_fail(rc);
+		return;
+	}
+	spin_lock_bh(&rc->lock);
+	list_del(&piece->link);
+	rc->nposted--;
+	waited_for = !list_empty(&rc->waiters);
+	spin_unlock_bh(&rc->lock);
+	piece_release(piece);
+
+	spin_lock_bh(&vqp->lock);
+	vqp->rc_pieces--;
+	if (piece->last) {
+		msg = list_first_entry(&vqp->rc_msgs, struct vqp_msg, link);
+		list_del(&msg->link);
+		vqp_send_complete(&vqp->tx, msg, VQP_WC_SUCCESS);
+	}
+	vqp_send_resume(vqp);
+	spin_unlock_bh(&vqp->lock);
+	piece_free(piece);
+	if (waited_for)
+		vqp_rc_kick(rc);
+}
+
+/* ---- When the link has failed: nothing is added to `posted`, or taken, but here ---- */
+
+struct vqp *vqp_rc_first_vqp(struct vqp_rc *rc)
+{
+	struct rc_piece *piece = list_first_entry_or_null(&rc->posted, struct rc_piece, link);
+
+	if (!piece)
+		return NULL;
+	kref_get(&piece->vqp->ref);
+	return piece->vqp;
+}
+
+void vqp_rc_pieces_release(struct vqp_rc *rc)
+{
+	struct rc_piece *piece;
+
+	list_for_each_entry(piece, &rc->posted, link)
+		piece_release(piece);
+}
+
+/* A READ is never done: what it read is not here. */
+static enum vqp_send_fate piece_fate(const struct rc_piece *piece, bool known, u32 psn)
+{
+	if (piece->send->msg.op == VQP_OP_READ)
+		return VQP_SEND_AGAIN;
+	if (!known)
+		return VQP_SEND_LOST;
+	return ((psn - piece->psn_end) & VQP_PSN_MASK) <= VQP_PSN_MASK / 2 ?
+	       VQP_SEND_DONE : VQP_SEND_AGAIN;
+}
+
+void vqp_rc_pieces_settle(struct vqp_rc *rc, bool known, u32 psn)
+{
+	struct rc_piece *piece, *next;
+	struct vqp *vqp;
+
+	list_for_each_entry_safe(piece, next, &rc->posted, link) {
+		list_del(&piece->link);
+		vqp = piece->vqp;
+		spin_lock_bh(&vqp->lock);
+		/* Of a WRITE each part is seen, though it be the whole that completes. */
+		if (piece->last || !known)
+			piece->send->fate = piece_fate(piece, known, psn);
+		if (!--vqp->rc_pieces)
+			vqp_send_take_back(vqp);
+		spin_unlock_bh(&vqp->lock);
+		piece_free(piece);
+	}
+}
