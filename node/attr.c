@@ -8,7 +8,7 @@
 #include "address.h"
 #include "attr.h"
 
-enum kind { U32 = 1, U64, GID, STRING, ENUM, NEST };
+enum kind { U8 = 1, U32, U64, GID, STRING, ENUM, NEST };
 
 static const char *const qp_states[] = { "init", "bound", "connected", "error", NULL };
 static const char *const carriers[] = { "none", "loop", "dc", "rc", NULL };
@@ -59,6 +59,8 @@ static const struct spec {
 	[VQP_ATTR_MAX_VQPS]	 = { "max_vqps", U32 },
 	[VQP_ATTR_MAX_MRS]	 = { "max_mrs", U32 },
 	[VQP_ATTR_MAX_BYTES]	 = { "max_bytes", U64 },
+	[VQP_ATTR_MAX_RATE]	 = { "max_rate", U64 },
+	[VQP_ATTR_PRIORITY]	 = { "priority", U8 },
 };
 
 static int spec_by_name(const char *name)
@@ -79,6 +81,10 @@ static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *
 	bool ok = false;
 
 	switch (specs[type].kind) {
+	case U8:
+		ok = json_is_integer(value) && number >= 0 && number <= UINT8_MAX &&
+		     mnl_attr_put_u8_check(msg, room, type, number);
+		break;
 	case U32:
 		ok = json_is_integer(value) && number >= 0 && number <= UINT32_MAX &&
 		     mnl_attr_put_u32_check(msg, room, type, number);
@@ -161,6 +167,8 @@ static json_t *get_value(const struct nlattr *attr, const struct spec *spec)
 	uint32_t i;
 
 	switch (spec->kind) {
+	case U8:
+		return bytes == 1 ? json_integer(mnl_attr_get_u8(attr)) : NULL;
 	case U32:
 		return bytes == 4 ? json_integer(mnl_attr_get_u32(attr)) : NULL;
 	case U64:

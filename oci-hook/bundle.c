@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../node/io.h"
 #include "bundle.h"
 #include "cleanup.h"
 #include "error.h"
@@ -20,29 +21,12 @@ static void put_object(json_object **object)
 
 #define cleanup_object	__attribute__((cleanup(put_object)))
 
-static int read_text(int fd, size_t bytes, char *text, char **error)
-{
-	size_t done = 0;
-
-	while (done < bytes) {
-		ssize_t n = read(fd, text + done, bytes - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return vqp_error_fail(error, n ? errno : EIO, "cannot read " VQP_SPEC_FILE ": %s",
-					      n ? strerror(errno) : "it changed meanwhile");
-		done += n;
-	}
-	return 0;
-}
-
 static int read_spec(int dir, const char *file, const struct vqp_grant *grant, json_object **spec,
 		     struct stat *old, char **error)
 {
 	cleanup_close int fd = openat(dir, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	cleanup_free char *text = NULL;
-	int ret;
+	ssize_t n;
 
 	if (fd < 0 || fstat(fd, old))
 		return vqp_error_fail(error, errno, "cannot open " VQP_SPEC_FILE ": %s", strerror(errno));
@@ -52,24 +36,12 @@ static int read_spec(int dir, const char *file, const struct vqp_grant *grant, j
 	text = malloc(old->st_size + 1);
 	if (!text)
 		return vqp_error_fail(error, ENOMEM, "out of memory");
-	ret = read_text(fd, old->st_size, text, error);
-	text[old->st_size] = '\0';
-	return ret ? ret : vqp_spec_edit(text, old->st_size, grant, spec, error);
-}
-
-static int write_text(int fd, const char *text, size_t bytes)
-{
-	while (bytes) {
-		ssize_t n = write(fd, text, bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		bytes -= n;
-	}
-	return 0;
+	n = vqp_io_read(fd, text, old->st_size);
+	if (n != old->st_size)
+		return vqp_error_fail(error, n < 0 ? (int)-n : EIO, "cannot read " VQP_SPEC_FILE ": %s",
+				      n < 0 ? strerror((int)-n) : "it changed meanwhile");
+	text[n] = '\0';
+	return vqp_spec_edit(text, n, grant, spec, error);
 }
 
 static int write_file(int dir, const char *name, json_object *spec, const struct stat *old)
@@ -83,7 +55,7 @@ static int write_file(int dir, const char *name, json_object *spec, const struct
 		return -ENOMEM;
 	if (fd < 0 || fchown(fd, old->st_uid, old->st_gid) || fchmod(fd, old->st_mode & 07777))
 		return -errno;
-	return write_text(fd, text, bytes);
+	return vqp_io_write(fd, text, bytes);
 }
 
 static int replace_spec(int dir, const char *file, json_object *spec, const struct stat *old, char **error)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../node/io.h"
 #include "cleanup.h"
 #include "config.h"
 #include "error.h"
@@ -24,29 +25,11 @@ static int check(const char *path, const struct stat *file, char **error)
 	return 0;
 }
 
-static int read_all(int fd, char *text, size_t room)
-{
-	size_t done = 0;
-
-	while (done < room) {
-		ssize_t n = read(fd, text + done, room - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		done += n;
-	}
-	text[done] = '\0';
-	return (int)done;
-}
-
 int vqp_config_read(const char *path, char **text, size_t *bytes, char **error)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat file;
+	ssize_t n;
 	int ret;
 
 	if (fd < 0 && errno == ENOENT) {
@@ -62,12 +45,13 @@ int vqp_config_read(const char *path, char **text, size_t *bytes, char **error)
 	*text = malloc(file.st_size + 1);
 	if (!*text)
 		return vqp_error_fail(error, ENOMEM, "out of memory");
-	ret = read_all(fd, *text, file.st_size);
-	if (ret < 0) {
+	n = vqp_io_read(fd, *text, file.st_size);
+	if (n < 0) {
 		free(*text);
 		*text = NULL;
-		return vqp_error_fail(error, -ret, "cannot read %s: %s", path, strerror(-ret));
+		return vqp_error_fail(error, (int)-n, "cannot read %s: %s", path, strerror((int)-n));
 	}
-	*bytes = ret;
+	(*text)[n] = '\0';
+	*bytes = n;
 	return 0;
 }

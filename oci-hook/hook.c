@@ -13,19 +13,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../node/address.h"
 #include "../node/client.h"
+#include "../node/filter.h"
+#include "../node/privilege.h"
 #include "cleanup.h"
 #include "config.h"
 #include "error.h"
-#include "filter.h"
 #include "limits.h"
+#include "name.h"
 #include "namespace.h"
+#include "pin.h"
 #include "policy.h"
-#include "privilege.h"
+#include "rootless.h"
 #include "state.h"
 #include "wish.h"
 
@@ -42,19 +44,10 @@ static const char usage[] =
 	"it. " VQP_CONFIG_FILE " says what it gets, and which of these annotations count:\n"
 	"  " VQP_WISH_TENANT "     the tenant, 1 to 4294967295\n"
 	"  " VQP_WISH_ADDRESS "    the address; otherwise one of the container's own\n"
-	"  " VQP_WISH_PREFIX "max_vqps, " VQP_WISH_PREFIX "max_mrs, " VQP_WISH_PREFIX "max_bytes   lower limits\n"
+	"  " VQP_WISH_NETWORK "    a CNI network list, to which vqp-network has attached it\n"
+	"  " VQP_WISH_PREFIX "max_vqps, " VQP_WISH_PREFIX "max_mrs, " VQP_WISH_PREFIX "max_bytes,\n"
+	"  " VQP_WISH_PREFIX "max_rate, " VQP_WISH_PREFIX "priority   lower limits\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
-
-/* 1 or 0, or a negative errno value. */
-static int shares_host_network(const char *netns, char **error)
-{
-	struct stat own, other;
-
-	if (stat("/proc/self/ns/net", &own) || stat(netns, &other))
-		return vqp_error_fail(error, errno, "cannot look at the container's network namespace %s: %s",
-				      netns, strerror(errno));
-	return own.st_ino == other.st_ino && own.st_dev == other.st_dev;
-}
 
 /* What is there must be what the annotations ask for, if they ask. */
 static int compare(const struct vqp_wish *wish, const struct vqp_namespace *found, char **error)
@@ -85,20 +78,11 @@ static int decide(const struct vqp_wish *wish, struct vqp_terms *terms, char **e
 {
 	uint8_t gids[ADDRESSES_MAX][VQP_GID_BYTES];
 	struct vqp_policy policy = { 0 };
-	cleanup_free char *text = NULL;
-	size_t bytes, count;
-	int ret = vqp_config_read(VQP_CONFIG_FILE, &text, &bytes, error);
+	size_t count;
+	int ret = vqp_policy_read(&policy, error);
 
-	if (ret)
-		return ret;
-	ret = vqp_policy_parse(&policy, text, bytes, error);
-	if (ret) {
-		cleanup_free char *reason = *error;
-
-		vqp_policy_clear(&policy);
-		return vqp_error_fail(error, -ret, VQP_CONFIG_FILE ": %s", reason ? reason : strerror(-ret));
-	}
-	ret = vqp_namespace_gids(gids, ADDRESSES_MAX, &count, error);
+	if (!ret)
+		ret = vqp_namespace_gids(gids, ADDRESSES_MAX, &count, error);
 	if (!ret)
 		ret = vqp_policy_decide(&policy, wish, gids, count, terms, error);
 	vqp_policy_clear(&policy);
@@ -119,6 +103,11 @@ static int add(const struct vqp_state *state, const struct vqp_wish *wish, const
 	return ret ? ret : request_add(state->id, netns, &terms, error);
 }
 
+static int give_up(int ret, char **error)
+{
+	return ret ? vqp_error_fail(error, -ret, "cannot give up privileges: %s", strerror(-ret)) : 0;
+}
+
 /* See to it that the network namespace has the VQP namespace that is wished for. */
 static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, char **error)
 {
@@ -126,7 +115,7 @@ static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, co
 	int ret = vqp_namespace_enter(netns, error);
 
 	if (!ret)
-		ret = vqp_privilege_keep(VQP_PHASE_ASK, error);
+		ret = give_up(vqp_privilege_keep(VQP_PHASE_HOOK_ASK), error);
 	if (ret)
 		return ret;
 	ret = vqp_namespace_query(&found, error);
@@ -137,6 +126,20 @@ static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, co
 	free(*error);
 	*error = NULL;
 	return add(state, wish, netns, error);
+}
+
+/* vqp-network comes before this hook, where vqp-runtime has put both. */
+static int check_attached(const struct vqp_state *state, const char *netns, char **error)
+{
+	struct vqp_pin pin;
+
+	if (vqp_name_is_valid(state->id)) {
+		vqp_pin_name(&pin, state->id);
+		if (vqp_pin_holds(&pin, netns))
+			return 0;
+	}
+	return vqp_error_fail(error, ENONET, "annotation " VQP_WISH_NETWORK ": nobody has attached the container: "
+			      "start it by vqp-runtime, or have the hook vqp-network before this one");
 }
 
 static int create(const struct vqp_state *state, char **error)
@@ -150,12 +153,14 @@ static int create(const struct vqp_state *state, char **error)
 	if (!state->pid)
 		return vqp_error_fail(error, EINVAL, "the container's state has no \"pid\"");
 	snprintf(netns, sizeof(netns), "/proc/%d/ns/net", state->pid);
-	ret = shares_host_network(netns, error);
+	ret = vqp_namespace_is_host(netns, error);
+	if (!ret && wish.network)
+		ret = check_attached(state, netns, error);
 	if (ret < 0)
 		return ret;
 	if (!ret)
 		return ensure(state, &wish, netns, error);
-	if (wish.tenant || *wish.address)
+	if (wish.tenant || *wish.address || wish.network)
 		return vqp_error_fail(error, EINVAL,
 				      "the container uses the host's network, so it can have no VQP namespace");
 	return 0;
@@ -173,7 +178,7 @@ static int delete(const struct vqp_state *state, char **error)
 int main(int argc, char **argv)
 {
 	int (*stage)(const struct vqp_state *state, char **error);
-	enum vqp_phase phase = VQP_PHASE_ENTER;
+	enum vqp_phase phase = VQP_PHASE_HOOK_ENTER;
 	cleanup_free char *error = NULL;
 	struct vqp_state state = { 0 };
 	int ret;
@@ -186,17 +191,17 @@ int main(int argc, char **argv)
 		stage = create;
 	} else if (argc == 2 && !strcmp(argv[1], "poststop")) {
 		stage = delete;
-		phase = VQP_PHASE_ASK;
+		phase = VQP_PHASE_HOOK_ASK;
 	} else {
 		fputs(usage, stderr);
 		return 2;
 	}
 
-	ret = vqp_privilege_check(&error);
+	ret = vqp_rootless_refuse(&error);
 	if (!ret)
-		ret = vqp_privilege_keep(phase, &error);
+		ret = give_up(vqp_privilege_keep(phase), &error);
 	if (!ret)
-		ret = vqp_filter_install(&error);
+		ret = give_up(vqp_filter_install(VQP_PROGRAM_HOOK), &error);
 	if (!ret)
 		ret = vqp_state_read(&state, stdin, &error);
 	if (!ret)

@@ -6,8 +6,22 @@
 #include "limits.h"
 
 const struct vqp_limits_kind vqp_limits_kinds[VQP_LIMITS_COUNT] = {
-	{ "max_vqps", UINT32_MAX }, { "max_mrs", UINT32_MAX }, { "max_bytes", INT64_MAX },
+	[VQP_LIMITS_VQPS]	= { "max_vqps", 1, UINT32_MAX, true },
+	[VQP_LIMITS_MRS]	= { "max_mrs", 1, UINT32_MAX, true },
+	[VQP_LIMITS_BYTES]	= { "max_bytes", 1, INT64_MAX, true },
+	[VQP_LIMITS_RATE]	= { "max_rate", VQP_LIMITS_LEAST_RATE, INT64_MAX, true },
+	[VQP_LIMITS_PRIORITY]	= { "priority", VQP_LIMITS_LOW, VQP_LIMITS_HIGH, false },
 };
+
+const struct vqp_limits vqp_limits_default = { .max[VQP_LIMITS_PRIORITY] = VQP_LIMITS_NORMAL };
+
+static bool is_within(const struct vqp_limits_kind *kind, const json_t *value)
+{
+	const json_int_t number = json_integer_value(value);
+
+	return json_is_integer(value) &&
+	       ((!number && kind->may_be_none) || (number >= kind->min && number <= kind->max));
+}
 
 static int find(const char *name)
 {
@@ -29,11 +43,12 @@ int vqp_limits_parse(struct vqp_limits *limits, const json_t *object, char **err
 		int i = find(name);
 
 		if (i == VQP_LIMITS_COUNT)
-			return vqp_error_fail(error, EINVAL, "\"limits\" knows max_vqps, max_mrs and max_bytes, not \"%s\"", name);
-		if (!json_is_integer(value) || json_integer_value(value) < 0 ||
-		    json_integer_value(value) > vqp_limits_kinds[i].max)
-			return vqp_error_fail(error, EINVAL, "\"%s\" must be a number from 0 (no limit) to %lld", name,
-					      (long long)vqp_limits_kinds[i].max);
+			return vqp_error_fail(error, EINVAL, "\"limits\" knows max_vqps, max_mrs, max_bytes, max_rate and "
+					      "priority, not \"%s\"", name);
+		if (!is_within(&vqp_limits_kinds[i], value))
+			return vqp_error_fail(error, EINVAL, "\"%s\" must be %sa number from %lld to %lld", name,
+					      vqp_limits_kinds[i].may_be_none ? "0 (no limit) or " : "",
+					      (long long)vqp_limits_kinds[i].min, (long long)vqp_limits_kinds[i].max);
 		limits->max[i] = json_integer_value(value);
 	}
 	return 0;

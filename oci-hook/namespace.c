@@ -8,10 +8,39 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "cleanup.h"
 #include "error.h"
 #include "namespace.h"
+
+#define OWN	"/proc/self/ns/net"
+
+int vqp_namespace_is_host(const char *path, char **error)
+{
+	struct stat own, other;
+
+	if (stat(OWN, &own) || stat(path, &other))
+		return vqp_error_fail(error, errno, "cannot look at the container's network namespace %s: %s",
+				      path, strerror(errno));
+	return own.st_ino == other.st_ino && own.st_dev == other.st_dev;
+}
+
+int vqp_namespace_has_interface(const char *path, const char *name, char **error)
+{
+	cleanup_close int own = open(OWN, O_RDONLY | O_CLOEXEC);
+	int ret;
+
+	if (own < 0)
+		return vqp_error_fail(error, errno, "cannot open " OWN ": %s", strerror(errno));
+	ret = vqp_namespace_enter(path, error);
+	if (ret)
+		return ret;
+	ret = if_nametoindex(name) > 0;
+	if (setns(own, CLONE_NEWNET))
+		return vqp_error_fail(error, errno, "cannot leave network namespace %s: %s", path, strerror(errno));
+	return ret;
+}
 
 int vqp_namespace_enter(const char *path, char **error)
 {
@@ -26,7 +55,7 @@ int vqp_namespace_enter(const char *path, char **error)
 
 int vqp_namespace_query(struct vqp_namespace *found, char **error)
 {
-	cleanup_close int fd = open(VQP_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	cleanup_close int fd = open(VQP_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
 	struct vqp_query query = { 0 };
 
 	if (fd < 0)

@@ -18,6 +18,12 @@ struct vqp_namespace {
  * freed.
  */
 
+/* 1 or 0: the host's network namespace is at `path`. */
+int vqp_namespace_is_host(const char *path, char **error);
+
+/* 1 or 0: there is an interface of this name in the network namespace at `path`. */
+int vqp_namespace_has_interface(const char *path, const char *name, char **error);
+
 /* Move this thread into the network namespace at `path`, for good. */
 int vqp_namespace_enter(const char *path, char **error);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "config.h"
 #include "error.h"
+#include "name.h"
 #include "policy.h"
 #include "subnet.h"
 
@@ -46,6 +47,13 @@ static int check_subnet(const json_t *text, char **error)
 	return 0;
 }
 
+static int check_name(const json_t *name, char **error)
+{
+	if (!json_is_string(name) || !vqp_name_is_valid(json_string_value(name)))
+		return vqp_error_fail(error, EINVAL, "\"networks\" of \"annotations\" are names of CNI network lists");
+	return 0;
+}
+
 /* Each item of a list that may be missing. */
 static int check_list(const json_t *list, const char *name, int (*check)(const json_t *, char **), char **error)
 {
@@ -83,12 +91,14 @@ static int check_network(const json_t *network, char **error)
 
 static int check_annotations(const json_t *annotations, char **error)
 {
-	int ret = !annotations ? 0 :
-		check_members(annotations, "\"annotations\"", (const char *const[]){ "tenants", "addresses", NULL }, error);
+	static const char *const known[] = { "tenants", "addresses", "networks", NULL };
+	int ret = annotations ? check_members(annotations, "\"annotations\"", known, error) : 0;
 
 	if (!ret)
 		ret = check_list(json_object_get(annotations, "tenants"), "tenants", check_tenant, error);
-	return ret ? ret : check_list(json_object_get(annotations, "addresses"), "addresses", check_subnet, error);
+	if (!ret)
+		ret = check_list(json_object_get(annotations, "addresses"), "addresses", check_subnet, error);
+	return ret ? ret : check_list(json_object_get(annotations, "networks"), "networks", check_name, error);
 }
 
 static int check(const json_t *json, char **error)
@@ -113,6 +123,18 @@ int vqp_policy_parse(struct vqp_policy *policy, const char *text, size_t bytes, 
 	if (!policy->json)
 		return vqp_error_fail(error, EINVAL, "not JSON: line %d: %s", where.line, where.text);
 	return check(policy->json, error);
+}
+
+int vqp_policy_read(struct vqp_policy *policy, char **error)
+{
+	cleanup_free char *text = NULL, *reason = NULL;
+	size_t bytes;
+	int ret = vqp_config_read(VQP_CONFIG_FILE, &text, &bytes, error);
+
+	if (ret)
+		return ret;
+	ret = vqp_policy_parse(policy, text, bytes, &reason);
+	return ret ? vqp_error_fail(error, -ret, VQP_CONFIG_FILE ": %s", reason ? reason : strerror(-ret)) : 0;
 }
 
 void vqp_policy_clear(struct vqp_policy *policy)
@@ -223,7 +245,7 @@ int vqp_policy_decide(const struct vqp_policy *policy, const struct vqp_wish *wi
 {
 	int ret;
 
-	*terms = (struct vqp_terms){ .tenant = VQP_POLICY_DEFAULT_TENANT };
+	*terms = (struct vqp_terms){ .tenant = VQP_POLICY_DEFAULT_TENANT, .limits = vqp_limits_default };
 	apply(policy->json, terms);
 	if (count) {
 		apply(find_network(policy, &own, count), terms);
@@ -233,4 +255,15 @@ int vqp_policy_decide(const struct vqp_policy *policy, const struct vqp_wish *wi
 	if (!ret)
 		ret = grant_address(policy, wish, terms, error);
 	return ret ? ret : grant_limits(wish, terms, error);
+}
+
+bool vqp_policy_has_network(const struct vqp_policy *policy, const char *name)
+{
+	const json_t *names = json_object_get(json_object_get(policy->json, "annotations"), "networks"), *known;
+	size_t i;
+
+	json_array_foreach(names, i, known)
+		if (!strcmp(json_string_value(known), name))
+			return true;
+	return false;
 }

@@ -4,6 +4,7 @@
 #define VQP_OCI_POLICY_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,9 @@ struct vqp_terms {
  */
 int vqp_policy_parse(struct vqp_policy *policy, const char *text, size_t bytes, char **error);
 
+/* The same of VQP_CONFIG_FILE. */
+int vqp_policy_read(struct vqp_policy *policy, char **error);
+
 void vqp_policy_clear(struct vqp_policy *policy);
 
 /*
@@ -40,5 +44,8 @@ void vqp_policy_clear(struct vqp_policy *policy);
  */
 int vqp_policy_decide(const struct vqp_policy *policy, const struct vqp_wish *wish,
 		      const uint8_t (*own)[16], size_t count, struct vqp_terms *terms, char **error);
+
+/* Annotations may name this CNI network list. */
+bool vqp_policy_has_network(const struct vqp_policy *policy, const char *name);
 
 #endif

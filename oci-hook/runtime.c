@@ -22,40 +22,42 @@
 #include "cleanup.h"
 #include "config.h"
 #include "error.h"
-#include "privilege.h"
+#include "rootless.h"
 #include "setting.h"
 
 #define REAL_VARIABLE	"VQP_RUNTIME_REAL"
 #define HOOK_NAME	"vqp-hook"
+#define NETWORK_HOOK_NAME	"vqp-network"
+#define NETWORK_OPTION	"--vqp-network="
 
 static const char usage[] =
-	"usage: vqp-runtime ARGUMENTS OF RUNC OR CRUN\n"
+	"usage: vqp-runtime [--vqp-network=LIST] ARGUMENTS OF RUNC OR CRUN\n"
 	"\n"
 	"An OCI runtime whose containers have " VQP_DEVICE_PATH ": on create and run it adds the\n"
 	"device and " HOOK_NAME " (from its own directory) to the bundle's config.json, then becomes\n"
 	"runc, else crun, or the runtime that " REAL_VARIABLE " in the environment or \"runtime\" in\n"
 	VQP_CONFIG_FILE " names.\n"
-	"Any arguments but a lone --help go to that runtime unchanged.\n";
+	"With --vqp-network, containers without the annotation io.vqp.network have it, with that\n"
+	"value: it is for engines that give containers no annotations.\n"
+	"Any arguments but that and a lone --help go to that runtime unchanged.\n";
 
-/* The hook that was installed together with this program. */
-static int find_hook(char hook[PATH_MAX], char **error)
+/* One of the hooks that were installed together with this program. */
+static int find_hook(const char *name, char hook[PATH_MAX], char **error)
 {
-	ssize_t bytes = readlink("/proc/self/exe", hook, PATH_MAX - sizeof(HOOK_NAME));
-	char *slash;
+	ssize_t bytes = readlink("/proc/self/exe", hook, PATH_MAX - 32);
 
 	if (bytes < 0)
-		return vqp_error_fail(error, errno, "cannot find " HOOK_NAME ": /proc/self/exe: %s", strerror(errno));
+		return vqp_error_fail(error, errno, "cannot find %s: /proc/self/exe: %s", name, strerror(errno));
 	hook[bytes] = '\0';
-	slash = strrchr(hook, '/');
-	strcpy(slash + 1, HOOK_NAME);
+	strcpy(strrchr(hook, '/') + 1, name);
 	if (access(hook, X_OK))
-		return vqp_error_fail(error, errno, "cannot find " HOOK_NAME ": %s: %s", hook, strerror(errno));
+		return vqp_error_fail(error, errno, "cannot find %s: %s: %s", name, hook, strerror(errno));
 	return 0;
 }
 
-static int grant(const struct vqp_args *args, const char *stage, char **error)
+static int grant(const struct vqp_args *args, const char *stage, const char *network, char **error)
 {
-	char hook[PATH_MAX];
+	char hook[PATH_MAX], network_hook[PATH_MAX];
 	struct stat device;
 	int ret;
 
@@ -64,11 +66,14 @@ static int grant(const struct vqp_args *args, const char *stage, char **error)
 				      strerror(errno));
 	if (!S_ISCHR(device.st_mode))
 		return vqp_error_fail(error, ENODEV, VQP_DEVICE_PATH " is no character device");
-	ret = find_hook(hook, error);
+	ret = find_hook(HOOK_NAME, hook, error);
+	if (!ret)
+		ret = find_hook(NETWORK_HOOK_NAME, network_hook, error);
 	if (ret)
 		return ret;
 	return vqp_bundle_grant(args->bundle, args->config,
-				&(struct vqp_grant){ .device = device.st_rdev, .hook = hook, .stage = stage }, error);
+				&(struct vqp_grant){ .device = device.st_rdev, .hook = hook, .stage = stage,
+						     .network_hook = network_hook, .network = network }, error);
 }
 
 /* In the form of runc's log, where the container engine looks for the reason. */
@@ -135,21 +140,33 @@ static int read_setting(struct vqp_setting *setting, char **error)
 }
 
 /* The operator's file is for those alone who may start containers with vqp. */
-static int prepare(const struct vqp_args *args, struct vqp_setting *setting, char **error)
+static int prepare(const struct vqp_args *args, const char *network, struct vqp_setting *setting, char **error)
 {
 	bool creation = args->command && (!strcmp(args->command, "create") || !strcmp(args->command, "run"));
 	cleanup_free char *rootless = NULL;
 	int ret;
 
-	if (vqp_privilege_check(&rootless))
+	if (vqp_rootless_refuse(&rootless))
 		return creation ? vqp_error_fail(error, EPERM, "%s", rootless ? rootless : strerror(EPERM)) : 0;
 	ret = read_setting(setting, error);
-	return ret || !creation ? ret : grant(args, setting->stage, error);
+	return ret || !creation ? ret : grant(args, setting->stage, network, error);
+}
+
+/* Taken out of the arguments if it is the first; NULL if not. */
+static const char *take_network(char ***argv)
+{
+	const char *option = (*argv)[0] ? (*argv)[1] : NULL;
+
+	if (!option || strncmp(option, NETWORK_OPTION, strlen(NETWORK_OPTION)))
+		return NULL;
+	(*argv)[1] = (*argv)[0];
+	++*argv;
+	return option + strlen(NETWORK_OPTION);
 }
 
 int main(int argc, char **argv)
 {
-	const char *real = getenv(REAL_VARIABLE);
+	const char *real = getenv(REAL_VARIABLE), *network;
 	struct vqp_setting setting = { 0 };
 	cleanup_free char *error = NULL;
 	struct vqp_args args;
@@ -159,8 +176,9 @@ int main(int argc, char **argv)
 		fputs(usage, stdout);
 		return 0;
 	}
+	network = take_network(&argv);
 	vqp_args_parse(&args, argv);
-	ret = prepare(&args, &setting, &error);
+	ret = prepare(&args, network, &setting, &error);
 	if (!ret)
 		ret = become_real(real && *real ? real : setting.runtime, argv, &error);
 	log_error(&args, error ? error : strerror(-ret));

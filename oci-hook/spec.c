@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/sysmacros.h>
 
 #include "../include/uapi/linux/vqp.h"
@@ -16,6 +17,8 @@
 
 #define MAX_DEPTH	64
 #define HOOK_TIMEOUT_S	30	/* longer than a call of vqpd */
+#define NETWORK_TIMEOUT_S	200	/* longer than all that plugins may take */
+#define NETWORK		"io.vqp.network"	/* as in wish.h */
 
 static void free_tokener(json_tokener **tokener)
 {
@@ -116,16 +119,35 @@ static json_object *new_rule(dev_t device)
 	return object;
 }
 
-static json_object *new_hook(const char *path, const char *stage)
+static json_object *new_hook(const char *path, const char *stage, int timeout_s)
 {
 	json_object *object = json_object_new_object(), *args = json_object_new_array();
+	const char *slash = strrchr(path, '/');
 
-	json_object_array_add(args, json_object_new_string("vqp-hook"));
+	json_object_array_add(args, json_object_new_string(slash ? slash + 1 : path));
 	json_object_array_add(args, json_object_new_string(stage));
 	add_string(object, "path", path);
 	json_object_object_add(object, "args", args);
-	add_int(object, "timeout", HOOK_TIMEOUT_S);
+	add_int(object, "timeout", timeout_s);
 	return object;
+}
+
+/* 1 or 0: an annotation asks for a network; `network`, if there is one, is asked for by those that do not. */
+static int wants_network(json_object *spec, const char *network, char **error)
+{
+	json_object *annotations = NULL;
+
+	json_object_object_get_ex(spec, "annotations", &annotations);
+	if (json_object_is_type(annotations, json_type_object) &&
+	    json_object_object_get_ex(annotations, NETWORK, NULL))
+		return 1;
+	if (!network)
+		return 0;
+	annotations = member(spec, "annotations", json_type_object, error);
+	if (!annotations)
+		return -EINVAL;
+	add_string(annotations, NETWORK, network);
+	return 1;
 }
 
 static int edit(json_object *spec, const struct vqp_grant *grant, char **error)
@@ -137,13 +159,18 @@ static int edit(json_object *spec, const struct vqp_grant *grant, char **error)
 	json_object *hooks = rules ? member(spec, "hooks", json_type_object, error) : NULL;
 	json_object *create = member(hooks, grant->stage, json_type_array, error);
 	json_object *poststop = create ? member(hooks, "poststop", json_type_array, error) : NULL;
+	int networked = poststop ? wants_network(spec, grant->network, error) : -EINVAL;
 
-	if (!poststop)
-		return -EINVAL;
+	if (networked < 0)
+		return networked;
 	put_last(devices, new_device(grant->device), same_path);
 	put_last(rules, new_rule(grant->device), json_object_equal);
-	put_last(create, new_hook(grant->hook, grant->stage), same_path);
-	put_last(poststop, new_hook(grant->hook, "poststop"), same_path);
+	if (networked)
+		put_last(create, new_hook(grant->network_hook, grant->stage, NETWORK_TIMEOUT_S), same_path);
+	put_last(create, new_hook(grant->hook, grant->stage, HOOK_TIMEOUT_S), same_path);
+	put_last(poststop, new_hook(grant->hook, "poststop", HOOK_TIMEOUT_S), same_path);
+	if (networked)
+		put_last(poststop, new_hook(grant->network_hook, "poststop", NETWORK_TIMEOUT_S), same_path);
 	return 0;
 }
 

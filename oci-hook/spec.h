@@ -15,12 +15,15 @@ struct json_object;
 struct vqp_grant {
 	dev_t device;			/* of /dev/vqp */
 	const char *hook;		/* absolute path of vqp-hook */
+	const char *network_hook;	/* absolute path of vqp-network, for containers that ask for a network */
+	const char *network;		/* what a container asks for that asks for none itself; may be NULL */
 	const char *stage;		/* when it makes the VQP namespace: createRuntime, or prestart */
 };
 
 /*
  * Parse the specification `text`, which has a NUL after its `bytes` bytes, and
- * add the device, the right to use it, and the hooks. Doing it again changes
+ * add the device, the right to use it, and the hooks, vqp-network's only if an
+ * annotation wants it. Doing it again changes
  * nothing. 0 with *spec, to be put; or a negative errno value with *error set
  * to a text to be freed.
  */

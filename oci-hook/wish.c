@@ -4,18 +4,19 @@
 #include <string.h>
 
 #include "error.h"
+#include "name.h"
 #include "wish.h"
 
 /* strtoll() takes signs and spaces, which are no numbers here. */
-static int parse_number(const char *key, const char *text, int64_t max, int64_t *number, char **error)
+static int parse_number(const char *key, const char *text, int64_t min, int64_t max, int64_t *number, char **error)
 {
 	char *end;
 
 	errno = 0;
 	*number = strtoll(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || !*number || *number > max)
-		return vqp_error_fail(error, EINVAL, "annotation %s: \"%s\" is not from 1 to %lld", key, text,
-				      (long long)max);
+	if (*text < '0' || *text > '9' || *end || errno || *number < min || *number > max)
+		return vqp_error_fail(error, EINVAL, "annotation %s: \"%s\" is not from %lld to %lld", key, text,
+				      (long long)min, (long long)max);
 	return 0;
 }
 
@@ -30,6 +31,15 @@ static int parse_address(struct vqp_wish *wish, const char *text, char **error)
 	return 0;
 }
 
+static int parse_network(struct vqp_wish *wish, const char *text, char **error)
+{
+	if (!vqp_name_is_valid(text))
+		return vqp_error_fail(error, EINVAL,
+				      "annotation " VQP_WISH_NETWORK ": \"%s\" is no name of a network list", text);
+	wish->network = text;
+	return 0;
+}
+
 static int parse_one(struct vqp_wish *wish, const char *key, const char *text, char **error)
 {
 	const char *name = key + strlen(VQP_WISH_PREFIX);
@@ -38,16 +48,20 @@ static int parse_one(struct vqp_wish *wish, const char *key, const char *text, c
 
 	if (!strcmp(key, VQP_WISH_ADDRESS))
 		return parse_address(wish, text, error);
+	if (!strcmp(key, VQP_WISH_NETWORK))
+		return parse_network(wish, text, error);
 	if (!strcmp(key, VQP_WISH_TENANT)) {
-		ret = parse_number(key, text, UINT32_MAX, &tenant, error);
+		ret = parse_number(key, text, 1, UINT32_MAX, &tenant, error);
 		wish->tenant = ret ? 0 : tenant;
 		return ret;
 	}
 	for (int i = 0; i < VQP_LIMITS_COUNT; i++)
 		if (!strcmp(name, vqp_limits_kinds[i].name))
-			return parse_number(key, text, vqp_limits_kinds[i].max, &wish->limits.max[i], error);
+			return parse_number(key, text, vqp_limits_kinds[i].min, vqp_limits_kinds[i].max,
+					    &wish->limits.max[i], error);
 	return vqp_error_fail(error, EINVAL, "annotation %s is not known: there are " VQP_WISH_TENANT ", "
-			      VQP_WISH_ADDRESS " and " VQP_WISH_PREFIX "max_vqps, max_mrs and max_bytes", key);
+			      VQP_WISH_ADDRESS ", " VQP_WISH_NETWORK " and " VQP_WISH_PREFIX "max_vqps, max_mrs, max_bytes, "
+			      "max_rate and priority", key);
 }
 
 int vqp_wish_parse(struct vqp_wish *wish, const json_t *annotations, char **error)

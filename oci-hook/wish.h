@@ -12,12 +12,14 @@
 #define VQP_WISH_PREFIX		"io.vqp."
 #define VQP_WISH_TENANT		"io.vqp.tenant"		/* 1 to 4294967295 */
 #define VQP_WISH_ADDRESS	"io.vqp.address"	/* literal IPv4 or IPv6 address */
-/* and VQP_WISH_PREFIX with the names of limits: 1 and up */
+#define VQP_WISH_NETWORK	"io.vqp.network"	/* a CNI network list */
+/* and VQP_WISH_PREFIX with the names of limits: their least and up */
 
 struct vqp_wish {
 	uint32_t tenant;		/* 0: any */
 	char address[VQP_ADDRESS_TEXT];	/* "": any */
 	struct vqp_limits limits;	/* 0: any */
+	const char *network;		/* belongs to the annotations; NULL: none */
 };
 
 /*

@@ -15,7 +15,8 @@ struct ctl_args {
 	bool has_tenant;
 	uint32_t tenant;
 	uint32_t count;
-	int64_t max_vqps, max_mrs, max_bytes;	/* -1: not given */
+	int64_t max_vqps, max_mrs, max_bytes, max_rate;	/* -1: not given */
+	uint8_t priority;	/* 0: not given */
 	const char *netns, *address, *name, *socket;
 	char **words;		/* arguments that are no options */
 	int nwords;
@@ -54,6 +55,9 @@ int ctl_print_table(const struct ctl_args *args, json_t *list, const struct ctl_
 
 int ctl_status(const struct ctl_args *args);
 int ctl_pool(const struct ctl_args *args);
+/* --priority as the kernel has it; NULL: the end of those there are. */
+extern const char *const ctl_priorities[];
+
 int ctl_ns_list(const struct ctl_args *args);
 int ctl_ns_add(const struct ctl_args *args);
 int ctl_ns_set(const struct ctl_args *args);

@@ -9,25 +9,18 @@
 #include <unistd.h>
 
 #include "../cleanup.h"
+#include "../io.h"
 #include "file.h"
 
-static int read_all(int fd, char *text, size_t bytes)
+/* A text: no byte of it is 0. */
+static int read_text(int fd, char *text, size_t bytes)
 {
-	size_t done = 0;
+	ssize_t n = vqp_io_read(fd, text, bytes);
 
-	while (done < bytes) {
-		ssize_t n = read(fd, text + done, bytes - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		done += n;
-	}
-	text[done] = '\0';
-	return strlen(text) == done ? 0 : -EINVAL;
+	if (n < 0)
+		return (int)n;
+	text[n] = '\0';
+	return strlen(text) == (size_t)n ? 0 : -EINVAL;
 }
 
 int ctl_file_read(const char *path, char **text)
@@ -48,29 +41,12 @@ int ctl_file_read(const char *path, char **text)
 	*text = malloc(file.st_size + 1);
 	if (!*text)
 		return -ENOMEM;
-	ret = read_all(fd, *text, file.st_size);
+	ret = read_text(fd, *text, file.st_size);
 	if (ret) {
 		free(*text);
 		*text = NULL;
 	}
 	return ret;
-}
-
-static int write_all(int fd, const char *text)
-{
-	size_t bytes = strlen(text);
-
-	while (bytes) {
-		ssize_t n = write(fd, text, bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		bytes -= n;
-	}
-	return fsync(fd) ? -errno : 0;
 }
 
 static int make_directories(const char *path)
@@ -92,12 +68,14 @@ static int make_directories(const char *path)
 static int write_beside(int fd, const char *path, const char *text)
 {
 	struct stat old = { .st_mode = 0644 };
+	int ret;
 
 	if (stat(path, &old) && errno != ENOENT)
 		return -errno;
 	if (fchown(fd, old.st_uid, old.st_gid) || fchmod(fd, old.st_mode & 07777))
 		return -errno;
-	return write_all(fd, text);
+	ret = vqp_io_write(fd, text, strlen(text));
+	return !ret && fsync(fd) ? -errno : ret;
 }
 
 int ctl_file_replace(const char *path, const char *text)

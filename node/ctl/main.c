@@ -16,9 +16,9 @@
 static const struct ctl_command commands[] = {
 	{ "status", NULL, "s", 0, 0, "", "the node, vqpd and its meta servers, and the module's counters", ctl_status },
 	{ "ns", "list", "", 0, 0, "", "VQP namespaces of this node", ctl_ns_list },
-	{ "ns", "add", "ntaNVMB", 0, 0, "--netns NETNS --tenant T --address A [--name NAME] [LIMIT]...",
+	{ "ns", "add", "ntaNVMBRP", 0, 0, "--netns NETNS --tenant T --address A [--name NAME] [LIMIT]...",
 	  "make the VQP namespace of a network namespace", ctl_ns_add },
-	{ "ns", "set", "ntaVMB", 0, 0, "--netns NETNS | --tenant T --address A, and LIMIT...",
+	{ "ns", "set", "ntaVMBRP", 0, 0, "--netns NETNS | --tenant T --address A, and LIMIT...",
 	  "change limits of a VQP namespace that is there", ctl_ns_set },
 	{ "ns", "del", "nta", 0, 0, "--netns NETNS | --tenant T --address A", "remove it", ctl_ns_del },
 	{ "vqps", NULL, "", 0, 0, "", "VQPs of this node", ctl_vqps },
@@ -55,7 +55,8 @@ static void print_help(const char *noun)
 	puts("  -h, --help         this text");
 	puts("  NETNS              a name as in ip netns, a path, or pid:N");
 	puts("  LIMIT              what it may have at once, 0 for no limit: --max-vqps N, --max-mrs N (memory regions),");
-	puts("                     --max-bytes SIZE (that regions pin, and of arenas; K, M, G and T are powers of 1024)");
+	puts("                     --max-bytes SIZE (that regions pin, and of arenas; K, M, G and T are powers of 1024);");
+	puts("                     or what it may send: --max-rate SIZE (in a second, from 64K), --priority low|normal|high");
 	puts("  --count N          how many round trips (default 5)");
 	puts("  --dry-run          change nothing, print what would be written");
 	puts("  --remove           take out what configure has written, and nothing else");
@@ -87,6 +88,14 @@ static const struct ctl_command *find_command(char ***words, int *nwords)
 	if (noun_known)
 		errx(EX_USAGE, "what to do with %s? (vqpctl %s --help)", (*words)[0], (*words)[0]);
 	errx(EX_USAGE, "no command '%s' (vqpctl --help)", (*words)[0]);
+}
+
+static uint8_t take_priority(const char *value)
+{
+	for (uint8_t i = VQP_PRIORITY_LOW; ctl_priorities[i]; i++)
+		if (!strcmp(ctl_priorities[i], value))
+			return i;
+	errx(EX_USAGE, "--priority takes low, normal or high, not '%s'", value);
 }
 
 static void take_option(struct ctl_args *args, int option, const char *value)
@@ -129,6 +138,14 @@ static void take_option(struct ctl_args *args, int option, const char *value)
 	case 'B':
 		args->max_bytes = vqp_option_size("--max-bytes", value);
 		break;
+	case 'R':
+		args->max_rate = vqp_option_size("--max-rate", value);
+		if (args->max_rate && args->max_rate < VQP_RATE_MIN)
+			errx(EX_USAGE, "--max-rate takes 0 (no limit), or at least %d, not '%s'", VQP_RATE_MIN, value);
+		break;
+	case 'P':
+		args->priority = take_priority(value);
+		break;
 	}
 }
 
@@ -148,9 +165,11 @@ int main(int argc, char **argv)
 		{ "max-vqps", required_argument, NULL, 'V' },
 		{ "max-mrs", required_argument, NULL, 'M' },
 		{ "max-bytes", required_argument, NULL, 'B' },
+		{ "max-rate", required_argument, NULL, 'R' },
+		{ "priority", required_argument, NULL, 'P' },
 		{ 0 },
 	};
-	struct ctl_args args = { .count = 5, .max_vqps = -1, .max_mrs = -1, .max_bytes = -1 };
+	struct ctl_args args = { .count = 5, .max_vqps = -1, .max_mrs = -1, .max_bytes = -1, .max_rate = -1 };
 	const struct ctl_command *command;
 	char given[sizeof(options) / sizeof(*options)] = "";
 	int option, index;

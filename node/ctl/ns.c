@@ -9,6 +9,10 @@
 #include "../netns.h"
 #include "ctl.h"
 
+const char *const ctl_priorities[] = {
+	[VQP_PRIORITY_LOW] = "low", [VQP_PRIORITY_NORMAL] = "normal", [VQP_PRIORITY_HIGH] = "high", NULL,
+};
+
 /* What is used, and of how much if there is a limit, in one cell. */
 static void show_limit(json_t *item, const char *used, const char *max)
 {
@@ -26,11 +30,22 @@ static void show_limits(json_t *item)
 	show_limit(item, "pinned_bytes", "max_bytes");
 }
 
+static void show_terms(json_t *item)
+{
+	json_int_t priority = json_integer_value(json_object_get(item, "priority"));
+
+	if (!json_integer_value(json_object_get(item, "max_rate")))
+		json_object_set_new(item, "max_rate", json_string("-"));
+	if (priority >= VQP_PRIORITY_LOW && priority <= VQP_PRIORITY_HIGH)
+		json_object_set_new(item, "priority", json_string(ctl_priorities[priority]));
+}
+
 int ctl_ns_list(const struct ctl_args *args)
 {
 	static const struct ctl_column columns[] = {
 		{ "tenant", "TENANT" }, { "gid", "ADDRESS" }, { "name", "NAME" }, { "netns_ino", "NETNS" },
 		{ "vqps", "VQPS" }, { "mrs", "MRS" }, { "contexts", "CONTEXTS" }, { "pinned_bytes", "PINNED" },
+		{ "max_rate", "RATE" }, { "priority", "PRIORITY" },
 		{ 0 },
 	};
 	json_t *list, *item;
@@ -39,9 +54,12 @@ int ctl_ns_list(const struct ctl_args *args)
 
 	if (ret)
 		return ret;
-	json_array_foreach(list, i, item)
-		if (!args->json)
-			show_limits(item);
+	json_array_foreach(list, i, item) {
+		if (args->json)
+			break;
+		show_limits(item);
+		show_terms(item);
+	}
 	return ctl_print_table(args, list, columns);
 }
 
@@ -79,6 +97,10 @@ static void put_limits(const struct ctl_args *args, json_t *request)
 		json_object_set_new(request, "max_mrs", json_integer(args->max_mrs));
 	if (args->max_bytes >= 0)
 		json_object_set_new(request, "max_bytes", json_integer(args->max_bytes));
+	if (args->max_rate >= 0)
+		json_object_set_new(request, "max_rate", json_integer(args->max_rate));
+	if (args->priority)
+		json_object_set_new(request, "priority", json_integer(args->priority));
 }
 
 /* The request itself, its refusals told in terms of the command line. */
@@ -144,7 +166,7 @@ int ctl_ns_set(const struct ctl_args *args)
 
 	put_limits(args, request);
 	if (!json_object_size(request))
-		return ctl_fail(args, EINVAL, "what to set? --max-vqps, --max-mrs or --max-bytes");
+		return ctl_fail(args, EINVAL, "what to set? --max-vqps, --max-mrs, --max-bytes, --max-rate or --priority");
 	ret = put_namespace(args, request, &fd);
 	if (!ret)
 		ret = ctl_do(args, VQP_CMD_NS_SET, request, NULL);

@@ -12,9 +12,11 @@
 #include <linux/vqp.h>
 #include <vqp/vqp.h>
 
+#include "../filter.h"
 #include "../loop.h"
 #include "../netlink.h"
 #include "../option.h"
+#include "../privilege.h"
 #include "../server.h"
 #include "../status.h"
 #include "answer.h"
@@ -147,6 +149,11 @@ static void start(struct server *server, const char *listen, uint32_t buckets)
 		errx(EX_USAGE, "--listen takes ADDR:PORT, not '%s'", listen);
 	if (ret)
 		errx(EX_UNAVAILABLE, "cannot listen on %s: %s", listen, strerror(-ret));
+	ret = vqp_privilege_keep(VQP_PHASE_METAD_SERVE);
+	if (!ret)
+		ret = vqp_filter_install(VQP_PROGRAM_METAD);
+	if (ret)
+		errx(EX_OSERR, "cannot give up privileges: %s", strerror(-ret));
 }
 
 int main(int argc, char **argv)

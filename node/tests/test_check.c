@@ -161,6 +161,8 @@ static void limits_may_be_left_out_and_so_may_each(void **state)
 	assert_null(limits_refusal("null"));
 	assert_null(limits_refusal("{}"));
 	assert_null(limits_refusal("{\"max_vqps\":0}"));
+	assert_null(limits_refusal("{\"max_rate\":0,\"priority\":1}"));
+	assert_null(limits_refusal("{\"max_rate\":65536,\"priority\":3}"));
 	assert_null(limits_refusal("{\"max_vqps\":4294967295,\"max_mrs\":1,\"max_bytes\":9223372036854775807}"));
 }
 
@@ -176,14 +178,18 @@ static void assert_limits_refused(const char *limits, const char *text)
 static void limits_are_known_numbers(void **state)
 {
 	(void)state;
-	assert_limits_refused("[]", "limits is an object of max_vqps, max_mrs, max_bytes");
-	assert_limits_refused("5", "limits is an object of max_vqps, max_mrs, max_bytes");
-	assert_limits_refused("{\"max_vqp\":5}", "limits knows max_vqps, max_mrs and max_bytes, not 'max_vqp'");
-	assert_limits_refused("{\"max_vqps\":-1}", "max_vqps is a number from 0 (no limit) to 4294967295");
-	assert_limits_refused("{\"max_vqps\":4294967296}", "max_vqps is a number from 0 (no limit) to 4294967295");
-	assert_limits_refused("{\"max_mrs\":\"5\"}", "max_mrs is a number from 0 (no limit) to 4294967295");
-	assert_limits_refused("{\"max_bytes\":1.5}", "max_bytes is a number from 0 (no limit) to 9223372036854775807");
-	assert_limits_refused("{\"max_bytes\":null}", "max_bytes is a number from 0 (no limit) to 9223372036854775807");
+	assert_limits_refused("[]", "limits is an object of max_vqps, max_mrs, max_bytes, max_rate, priority");
+	assert_limits_refused("5", "limits is an object of max_vqps, max_mrs, max_bytes, max_rate, priority");
+	assert_limits_refused("{\"max_vqp\":5}", "limits knows max_vqps, max_mrs, max_bytes, max_rate and priority, not 'max_vqp'");
+	assert_limits_refused("{\"max_vqps\":-1}", "max_vqps is 0 (no limit) or a number from 1 to 4294967295");
+	assert_limits_refused("{\"max_vqps\":4294967296}", "max_vqps is 0 (no limit) or a number from 1 to 4294967295");
+	assert_limits_refused("{\"max_mrs\":\"5\"}", "max_mrs is 0 (no limit) or a number from 1 to 4294967295");
+	assert_limits_refused("{\"max_bytes\":1.5}", "max_bytes is 0 (no limit) or a number from 1 to 9223372036854775807");
+	assert_limits_refused("{\"max_rate\":65535}", "max_rate is 0 (no limit) or a number from 65536 to 9223372036854775807");
+	assert_limits_refused("{\"priority\":0}", "priority is a number from 1 to 3");
+	assert_limits_refused("{\"priority\":4}", "priority is a number from 1 to 3");
+	assert_limits_refused("{\"priority\":\"high\"}", "priority is a number from 1 to 3");
+	assert_limits_refused("{\"max_bytes\":null}", "max_bytes is 0 (no limit) or a number from 1 to 9223372036854775807");
 }
 
 static void a_del_may_name_no_netns(void **state)

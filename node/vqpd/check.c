@@ -55,9 +55,15 @@ static json_t *check_name(const json_t *object, char name[VQP_NAME_MAX])
 static json_t *check_limits(const json_t *object, struct vqp_request *request)
 {
 	static const struct {
-		const char *name;
-		json_int_t max;
-	} known[] = { { "max_vqps", UINT32_MAX }, { "max_mrs", UINT32_MAX }, { "max_bytes", INT64_MAX } };
+		const char *name, *none;
+		json_int_t min, max;
+	} known[] = {
+		{ "max_vqps", "0 (no limit) or ", 1, UINT32_MAX },
+		{ "max_mrs", "0 (no limit) or ", 1, UINT32_MAX },
+		{ "max_bytes", "0 (no limit) or ", 1, INT64_MAX },
+		{ "max_rate", "0 (no limit) or ", VQP_RATE_MIN, INT64_MAX },
+		{ "priority", "", VQP_PRIORITY_LOW, VQP_PRIORITY_HIGH },
+	};
 	const unsigned int nknown = sizeof(known) / sizeof(*known);
 	const json_t *limits = json_object_get(object, "limits");
 	const char *name;
@@ -65,17 +71,21 @@ static json_t *check_limits(const json_t *object, struct vqp_request *request)
 
 	request->limits = json_is_null(limits) ? NULL : limits;
 	if (request->limits && !json_is_object(limits))
-		return vqp_reply_error(EINVAL, "limits is an object of max_vqps, max_mrs, max_bytes");
+		return vqp_reply_error(EINVAL, "limits is an object of max_vqps, max_mrs, max_bytes, max_rate, priority");
 	json_object_foreach((json_t *)limits, name, value) {
 		unsigned int i = 0;
 
 		while (i < nknown && strcmp(known[i].name, name))
 			i++;
 		if (i == nknown)
-			return vqp_reply_error(EINVAL, "limits knows max_vqps, max_mrs and max_bytes, not '%s'", name);
-		if (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) > known[i].max)
-			return vqp_reply_error(EINVAL, "%s is a number from 0 (no limit) to %lld", name,
-					       (long long)known[i].max);
+			return vqp_reply_error(EINVAL, "limits knows max_vqps, max_mrs, max_bytes, max_rate and priority, not '%s'",
+					       name);
+		if (*known[i].none && json_is_integer(value) && !json_integer_value(value))
+			continue;
+		if (!json_is_integer(value) || json_integer_value(value) < known[i].min ||
+		    json_integer_value(value) > known[i].max)
+			return vqp_reply_error(EINVAL, "%s is %sa number from %lld to %lld", name, known[i].none,
+					       (long long)known[i].min, (long long)known[i].max);
 	}
 	return NULL;
 }

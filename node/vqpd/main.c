@@ -10,7 +10,9 @@
 #include <sysexits.h>
 
 #include "../client.h"
+#include "../filter.h"
 #include "../option.h"
+#include "../privilege.h"
 #include "add.h"
 #include "metrics.h"
 #include "request.h"
@@ -121,6 +123,11 @@ static void start(struct vqpd *d, const struct config *config)
 		errx(EX_UNAVAILABLE, "%s: another vqpd is running there", config->socket);
 	if (ret)
 		errx(EX_UNAVAILABLE, "cannot listen on %s: %s", config->socket, strerror(-ret));
+	ret = vqp_privilege_keep(VQP_PHASE_VQPD_SERVE);
+	if (!ret)
+		ret = vqp_filter_install(VQP_PROGRAM_VQPD);
+	if (ret)
+		errx(EX_OSERR, "cannot give up privileges: %s", strerror(-ret));
 }
 
 static void stop(struct vqpd *d, const struct config *config)

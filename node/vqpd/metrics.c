@@ -86,6 +86,8 @@ static void put_all(FILE *out, struct vqpd *d)
 	put_namespaces(out, list, "max_vqps", "vqp_namespace_max_vqps", "Limit of its VQPs, or 0.");
 	put_namespaces(out, list, "max_mrs", "vqp_namespace_max_mrs", "Limit of its memory regions, or 0.");
 	put_namespaces(out, list, "max_bytes", "vqp_namespace_max_bytes", "Limit of its pinned bytes, or 0.");
+	put_namespaces(out, list, "max_rate", "vqp_namespace_max_rate", "Bytes that it may send per second, or 0.");
+	put_namespaces(out, list, "priority", "vqp_namespace_priority", "1: low, 2: normal, 3: high.");
 	put_namespaces(out, list, "pinned_bytes", "vqp_namespace_pinned_bytes", "Pages that a namespace's regions pin, and of its arenas.");
 }
 

@@ -124,6 +124,26 @@ static void limits_can_only_be_lowered(void **state)
 	refuses(EPERM, "10.7.0.2", (struct vqp_wish){ .limits.max = { 0, 0, 4097 } }, "max_bytes");
 }
 
+/* Of which nothing was said it is normal, and no more than that. */
+static void a_priority_can_only_be_lowered(void **state)
+{
+	const struct vqp_wish low = { .limits.max[VQP_LIMITS_PRIORITY] = VQP_LIMITS_LOW };
+	struct vqp_terms terms;
+	char *error = NULL;
+
+	(void)state;
+	assert_int_equal(decide("{}", "10.1.0.2", NULL, (struct vqp_wish){ 0 }, &terms, &error), 0);
+	assert_int_equal(terms.limits.max[VQP_LIMITS_PRIORITY], VQP_LIMITS_NORMAL);
+	assert_int_equal(decide("{}", "10.1.0.2", NULL, low, &terms, &error), 0);
+	assert_int_equal(terms.limits.max[VQP_LIMITS_PRIORITY], VQP_LIMITS_LOW);
+	assert_int_equal(decide("{\"limits\": {\"priority\": 3, \"max_rate\": 65536}}", "10.1.0.2", NULL,
+				(struct vqp_wish){ 0 }, &terms, &error), 0);
+	assert_int_equal(terms.limits.max[VQP_LIMITS_PRIORITY], VQP_LIMITS_HIGH);
+	assert_int_equal(terms.limits.max[VQP_LIMITS_RATE], VQP_LIMITS_LEAST_RATE);
+	refuses(EPERM, "10.7.0.2", (struct vqp_wish){ .limits.max[VQP_LIMITS_PRIORITY] = VQP_LIMITS_HIGH },
+		"priority: 3 is more than the 2");
+}
+
 static void a_container_without_address_has_none(void **state)
 {
 	(void)state;
@@ -151,7 +171,7 @@ static void malformed_files_are_refused(void **state)
 	no_policy("{\"tenant\": 0}", "a tenant is a number");
 	no_policy("{\"tenant\": \"7\"}", "a tenant is a number");
 	no_policy("{\"limits\": {\"max_vqp\": 7}}", "not \"max_vqp\"");
-	no_policy("{\"limits\": {\"max_vqps\": -1}}", "must be a number");
+	no_policy("{\"limits\": {\"max_vqps\": -1}}", "a number from 1");
 	no_policy("{\"limits\": []}", "must be an object");
 	no_policy("{\"networks\": {}}", "must be a list");
 	no_policy("{\"networks\": [{\"tenant\": 7}]}", "a subnet is a string");
@@ -160,7 +180,32 @@ static void malformed_files_are_refused(void **state)
 	no_policy("{\"annotations\": [7]}", "must be an object");
 	no_policy("{\"annotations\": {\"tenants\": [7, \"8\"]}}", "a tenant is a number");
 	no_policy("{\"annotations\": {\"addresses\": [\"all\"]}}", "is no subnet");
+	no_policy("{\"annotations\": {\"networks\": \"blue\"}}", "must be a list");
+	no_policy("{\"annotations\": {\"networks\": [7]}}", "are names of CNI network lists");
+	no_policy("{\"annotations\": {\"networks\": [\"../blue\"]}}", "are names of CNI network lists");
 	no_policy("{\"annotations\": {\"all\": true}}", "has no \"all\"");
+}
+
+static void has_network(const char *file, const char *name, bool expected)
+{
+	struct vqp_policy policy;
+	char *error = NULL;
+
+	assert_int_equal(vqp_policy_parse(&policy, file, strlen(file), &error), 0);
+	assert_int_equal(vqp_policy_has_network(&policy, name), expected);
+	vqp_policy_clear(&policy);
+}
+
+static void networks_must_be_allowed(void **state)
+{
+	static const char file[] = "{\"annotations\": {\"networks\": [\"blue\", \"green\"]}}";
+
+	(void)state;
+	has_network(file, "green", true);
+	has_network(file, "gree", false);
+	has_network(file, "greener", false);
+	has_network("{\"annotations\": {}}", "green", false);
+	has_network("{}", "green", false);
 }
 
 static void has(const char *subnet, const char *address, int expected)
@@ -205,7 +250,9 @@ int main(void)
 		cmocka_unit_test(an_address_must_be_allowed),
 		cmocka_unit_test(an_address_that_is_asked_for_brings_no_tenant),
 		cmocka_unit_test(limits_can_only_be_lowered),
+		cmocka_unit_test(a_priority_can_only_be_lowered),
 		cmocka_unit_test(a_container_without_address_has_none),
+		cmocka_unit_test(networks_must_be_allowed),
 		cmocka_unit_test(malformed_files_are_refused),
 		cmocka_unit_test(subnets),
 	};

@@ -5,6 +5,8 @@
 
 #include "../wish.h"
 
+static char network[64];	/* of the last wish, which outlives its annotations here */
+
 static int parse(const char *annotations, struct vqp_wish *wish, char **error)
 {
 	json_t *json = json_loads(annotations, JSON_DECODE_ANY, NULL);
@@ -12,6 +14,8 @@ static int parse(const char *annotations, struct vqp_wish *wish, char **error)
 
 	assert_non_null(json);
 	ret = vqp_wish_parse(wish, json, error);
+	if (wish->network)
+		wish->network = strcpy(network, wish->network);
 	json_decref(json);
 	return ret;
 }
@@ -23,13 +27,18 @@ static void all_annotations(void **state)
 
 	(void)state;
 	assert_int_equal(parse("{\"io.vqp.tenant\": \"4294967295\", \"io.vqp.address\": \"10.1.0.2\","
+			       " \"io.vqp.network\": \"blue-2_a.b\","
 			       " \"io.vqp.max_vqps\": \"1\", \"io.vqp.max_mrs\": \"2\","
-			       " \"io.vqp.max_bytes\": \"9223372036854775807\"}", &wish, &error), 0);
+			       " \"io.vqp.max_bytes\": \"9223372036854775807\","
+			       " \"io.vqp.max_rate\": \"65536\", \"io.vqp.priority\": \"1\"}", &wish, &error), 0);
 	assert_int_equal(wish.tenant, UINT32_MAX);
 	assert_string_equal(wish.address, "::ffff:10.1.0.2");
 	assert_int_equal(wish.limits.max[0], 1);
 	assert_int_equal(wish.limits.max[1], 2);
 	assert_int_equal(wish.limits.max[2], INT64_MAX);
+	assert_int_equal(wish.limits.max[3], 65536);
+	assert_int_equal(wish.limits.max[4], 1);
+	assert_string_equal(wish.network, "blue-2_a.b");
 }
 
 static void others_are_not_ours(void **state)
@@ -41,6 +50,7 @@ static void others_are_not_ours(void **state)
 	assert_int_equal(parse("{\"io.vqp\": \"1\", \"org.io.vqp.tenant\": \"7\", \"a\": 5}", &wish, &error), 0);
 	assert_int_equal(wish.tenant, 0);
 	assert_string_equal(wish.address, "");
+	assert_null(wish.network);
 	assert_int_equal(vqp_wish_parse(&wish, NULL, &error), 0);
 }
 
@@ -66,7 +76,14 @@ static void malformed_ones_are_refused(void **state)
 	refuses("{\"io.vqp.tenant\": \"\"}", "is not from 1");
 	refuses("{\"io.vqp.address\": \"ten\"}", "is no address");
 	refuses("{\"io.vqp.address\": \"127.0.0.1\"}", "is no address");
+	refuses("{\"io.vqp.network\": \"\"}", "is no name of a network list");
+	refuses("{\"io.vqp.network\": \"../blue\"}", "is no name of a network list");
+	refuses("{\"io.vqp.network\": \".blue\"}", "is no name of a network list");
+	refuses("{\"io.vqp.network\": \"blue/green\"}", "is no name of a network list");
+	refuses("{\"io.vqp.network\": \"blue green\"}", "is no name of a network list");
 	refuses("{\"io.vqp.max_vqps\": \"0\"}", "is not from 1");
+	refuses("{\"io.vqp.max_rate\": \"65535\"}", "is not from 65536");
+	refuses("{\"io.vqp.priority\": \"4\"}", "is not from 1 to 3");
 	refuses("{\"io.vqp.max_bytes\": \"9223372036854775808\"}", "is not from 1");
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef VQP_NODE_FILTER_H
+#define VQP_NODE_FILTER_H
+
+enum vqp_program { VQP_PROGRAM_HOOK, VQP_PROGRAM_VQPD, VQP_PROGRAM_METAD };
+
+/*
+ * From now on this process makes only those system calls that the program needs
+ * once it has started, with arguments as it needs them; others fail with EPERM.
+ * 0 or a negative errno value.
+ */
+int vqp_filter_install(enum vqp_program program);
+
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * vqp-network, an OCI hook: attaches a container that has no network to a CNI
+ * network list, which it chooses by an annotation and the operator's file
+ * permits, and detaches it after its end.
+ *
+ * A program of its own, which vqp-runtime adds to containers with that
+ * annotation alone, before vqp-hook: plugins are run with privileges and by a
+ * library that others should neither have nor wait for.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../node/privilege.h"
+#include "cleanup.h"
+#include "config.h"
+#include "error.h"
+#include "library.h"
+#include "name.h"
+#include "namespace.h"
+#include "pin.h"
+#include "policy.h"
+#include "rootless.h"
+#include "state.h"
+#include "wish.h"
+
+#define IFNAME		"eth0"
+#define LISTS_DIR	"/etc/cni/net.d"
+#define PLUGIN_DIRS	"/opt/cni/bin:/usr/local/lib/cni:/usr/lib/cni:/usr/libexec/cni"
+#define PLUGINS_S	60
+
+static const char usage[] =
+	"usage: vqp-network createRuntime|prestart|poststop <STATE\n"
+	"\n"
+	"An OCI hook. createRuntime, or prestart for runtimes that know no other, attaches a\n"
+	"container without a network to the CNI network list, in " LISTS_DIR ", that its\n"
+	"annotation " VQP_WISH_NETWORK " names, if " VQP_CONFIG_FILE " permits it;\n"
+	"poststop detaches it. STATE is the container's state in JSON, as OCI runtimes write it.\n"
+	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
+
+/* What the plugins are to be told of a container. */
+static struct vqpcni_attachment attachment(const struct vqp_state *state, const struct vqp_wish *wish,
+					   const struct vqp_pin *pin)
+{
+	return (struct vqpcni_attachment){
+		.list = wish->network,
+		.container = state->id,
+		.netns = vqp_pin_is_namespace(pin) ? pin->path : NULL,
+		.ifname = IFNAME,
+		.conf_dir = LISTS_DIR,
+		.bin_dirs = PLUGIN_DIRS,
+		.timeout_s = PLUGINS_S,
+	};
+}
+
+static int keep(enum vqp_phase phase, char **error)
+{
+	int ret = vqp_privilege_keep(phase);
+
+	return ret ? vqp_error_fail(error, -ret, "cannot give up privileges: %s", strerror(-ret)) : 0;
+}
+
+static int call(const char *function, const struct vqp_state *state, const struct vqp_wish *wish,
+		const struct vqp_pin *pin, char **error)
+{
+	struct vqpcni_attachment given = attachment(state, wish, pin);
+	int ret = keep(VQP_PHASE_NETWORK_PLUGINS, error);
+
+	return ret ? ret : vqp_library_call(function, &given, error);
+}
+
+static int check_permitted(const struct vqp_wish *wish, char **error)
+{
+	struct vqp_policy policy = { 0 };
+	int ret = vqp_policy_read(&policy, error);
+
+	if (!ret && !vqp_policy_has_network(&policy, wish->network))
+		ret = vqp_error_fail(error, EPERM, "annotation " VQP_WISH_NETWORK ": %s is not among \"networks\" of "
+				     "\"annotations\" in " VQP_CONFIG_FILE, wish->network);
+	vqp_policy_clear(&policy);
+	return ret;
+}
+
+/* Neither the host's network nor one that somebody has set up. */
+static int check_unattached(const char *netns, char **error)
+{
+	int ret = vqp_namespace_is_host(netns, error);
+
+	if (ret > 0)
+		return vqp_error_fail(error, EINVAL, "the container uses the host's network, so annotation "
+				      VQP_WISH_NETWORK " cannot give it another");
+	if (!ret)
+		ret = vqp_namespace_has_interface(netns, IFNAME, error);
+	if (ret > 0)
+		return vqp_error_fail(error, EEXIST, "the container has a network, its " IFNAME ": annotation "
+				      VQP_WISH_NETWORK " is for those that have none, as on Docker's network none");
+	return ret;
+}
+
+static int attach(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, char **error)
+{
+	char netns[32];
+	int ret;
+
+	if (!state->pid)
+		return vqp_error_fail(error, EINVAL, "the container's state has no \"pid\"");
+	snprintf(netns, sizeof(netns), "/proc/%d/ns/net", state->pid);
+	ret = check_permitted(wish, error);
+	if (!ret)
+		ret = check_unattached(netns, error);
+	if (ret)
+		return ret;
+	/* of a container of this name whose end nobody told of; the library knows what it was attached to */
+	vqp_pin_remove(pin);
+	ret = vqp_pin_make(pin, netns, error);
+	if (ret)
+		return ret;
+	ret = call("vqpcni_add", state, wish, pin, error);
+	if (ret)
+		vqp_pin_remove(pin);
+	return ret;
+}
+
+/* Without a pin it has not been attached, or is not any more. */
+static int detach(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, char **error)
+{
+	int ret;
+
+	if (!vqp_pin_exists(pin))
+		return 0;
+	ret = call("vqpcni_del", state, wish, pin, error);
+	vqp_pin_remove(pin);
+	return ret;
+}
+
+static int run(int (*stage)(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin,
+			    char **error), const struct vqp_state *state, char **error)
+{
+	struct vqp_wish wish;
+	struct vqp_pin pin;
+	int ret = vqp_wish_parse(&wish, state->annotations, error);
+
+	if (ret || !wish.network)
+		return ret;
+	if (!vqp_name_is_valid(state->id))
+		return vqp_error_fail(error, EINVAL, "a container named \"%s\" can have no CNI network: "
+				      "only letters, digits, \"_\", \".\" and \"-\" are for names there", state->id);
+	vqp_pin_name(&pin, state->id);
+	return stage(state, &wish, &pin, error);
+}
+
+int main(int argc, char **argv)
+{
+	int (*stage)(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, char **error);
+	cleanup_free char *error = NULL;
+	struct vqp_state state = { 0 };
+	int ret;
+
+	if (argc == 2 && !strcmp(argv[1], "--help")) {
+		fputs(usage, stdout);
+		return 0;
+	}
+	if (argc == 2 && (!strcmp(argv[1], "createRuntime") || !strcmp(argv[1], "prestart"))) {
+		stage = attach;
+	} else if (argc == 2 && !strcmp(argv[1], "poststop")) {
+		stage = detach;
+	} else {
+		fputs(usage, stderr);
+		return 2;
+	}
+
+	ret = vqp_rootless_refuse(&error);
+	if (!ret)
+		ret = keep(VQP_PHASE_NETWORK_PIN, &error);
+	if (!ret)
+		ret = vqp_state_read(&state, stdin, &error);
+	if (!ret)
+		ret = run(stage, &state, &error);
+	if (ret)
+		fprintf(stderr, "vqp-network: %s: %s\n", argv[1], error ? error : strerror(-ret));
+	vqp_state_clear(&state);
+	return ret != 0;
+}
