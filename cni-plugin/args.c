@@ -132,7 +132,7 @@ static int set_term(json_t *terms, char *pair, char *value)
 		return json_object_set_new(terms, "tenant", number(value));
 	if (!strcmp(name, "ADDRESS"))
 		return json_object_set_new(terms, "address", json_string(value));
-	return strncmp(name, "MAX_", 4) ? -1 : set_limit(terms, name, value);
+	return strncmp(name, "MAX_", 4) && strcmp(name, "PRIORITY") ? -1 : set_limit(terms, name, value);
 }
 
 json_t *vqp_args_terms(const struct vqp_args *args, struct vqp_error *error)
@@ -147,7 +147,7 @@ json_t *vqp_args_terms(const struct vqp_args *args, struct vqp_error *error)
 			vqp_error_set(error, VQP_ERROR_ENVIRONMENT, "CNI_ARGS: \"%s\" is not of the form NAME=VALUE", pair);
 		else if (!strncmp(pair, "VQP_", 4) && set_term(terms, pair, value))
 			vqp_error_set(error, VQP_ERROR_ENVIRONMENT,
-				      "CNI_ARGS: VQP_TENANT and VQP_MAX_... are numbers, VQP_ADDRESS is an address, and there is no other VQP_...");
+				      "CNI_ARGS: VQP_TENANT, VQP_MAX_... and VQP_PRIORITY are numbers, VQP_ADDRESS is an address, and there is no other VQP_...");
 	}
 	if (!copy || !terms)
 		vqp_error_set(error, VQP_ERROR_IO, "out of memory");

@@ -33,8 +33,8 @@ int vqp_args_check(const struct vqp_args *args, struct vqp_error *error);
 
 /*
  * What CNI_ARGS says of the attachment, in the form of the network configuration, a new
- * object: VQP_TENANT, VQP_ADDRESS, and the limits as VQP_MAX_VQPS and so on. What others may find
- * there is left alone. NULL: the error is set.
+ * object: VQP_TENANT, VQP_ADDRESS, and the limits as VQP_MAX_VQPS, VQP_PRIORITY and so on. What
+ * others may find there is left alone. NULL: the error is set.
  */
 json_t *vqp_args_terms(const struct vqp_args *args, struct vqp_error *error);
 

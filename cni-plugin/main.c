@@ -23,8 +23,8 @@ static const char about[] =
 	"vqp, a chained CNI plugin: virtual RDMA queue pairs for the container.\n"
 	"Put {\"type\": \"vqp\"} behind the plugin that gives the address. Keys: \"tenant\" (1 to\n"
 	"4294967295, 1 if not given), \"address\" (the interface's first if not given), \"limits\" (an\n"
-	"object of \"max_vqps\", \"max_mrs\" and \"max_bytes\", each optional), \"vqpd\" (its socket,\n"
-	VQPD_SOCKET_PATH " if not given). See vqp-cni(8).\n"
+	"object of \"max_vqps\", \"max_mrs\", \"max_bytes\", \"max_rate\" and \"priority\", each optional),\n"
+	"\"vqpd\" (its socket, " VQPD_SOCKET_PATH " if not given). See vqp-cni(8).\n"
 	"CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n";
 
 static int print(const json_t *json, struct vqp_error *error)

@@ -4,7 +4,8 @@
 #include "../node/address.h"
 #include "terms.h"
 
-#define DEFAULT_TENANT	1
+#define DEFAULT_TENANT		1
+#define DEFAULT_PRIORITY	2
 
 static int parse_tenant(uint32_t *tenant, const json_t *value, const char *where, struct vqp_error *error)
 {
@@ -91,11 +92,14 @@ static int parse_own(struct vqp_terms *said, const json_t *parent, const char *w
 	return parse(said, object, where, error);
 }
 
-/* No limit is the greatest one. */
-static bool is_more(const json_t *asked, const json_t *granted)
+/* No limit is the greatest one; a priority of which nothing is said is normal. */
+static json_int_t most(const char *name, const json_t *granted)
 {
-	const json_int_t max = json_integer_value(granted);
+	return granted || strcmp(name, "priority") ? json_integer_value(granted) : DEFAULT_PRIORITY;
+}
 
+static bool is_more(const json_t *asked, json_int_t max)
+{
 	return max && (!json_integer_value(asked) || json_integer_value(asked) > max);
 }
 
@@ -106,14 +110,14 @@ static int lower_limits(json_t *limits, const struct vqp_terms *asked, const str
 	json_t *max;
 
 	json_object_foreach(asked->limits, name, max) {
-		const json_t *granted = json_object_get(limits, name);
+		const json_int_t granted = most(name, json_object_get(limits, name));
 
 		if (json_object_get(runtime->limits, name))
 			continue;
 		if (is_more(max, granted))
 			return vqp_error_set(error, VQP_ERROR_CONFIG,
 					     "args ask for %s %lld, and the network's configuration gives %lld", name,
-					     (long long)json_integer_value(max), (long long)json_integer_value(granted));
+					     (long long)json_integer_value(max), (long long)granted);
 		json_object_set(limits, name, max);
 	}
 	return 0;
