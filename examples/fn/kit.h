@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A function kit for Fn's "http-stream" container contract: the function
- * listens on the Unix socket named by FN_LISTENER and answers POST /call, one
- * call at a time, with JSON in and JSON out.
+ * A function kit for the container contracts of two platforms, one call at a
+ * time, with JSON in and JSON out. Fn's "http-stream": the function listens on
+ * the Unix socket named by FN_LISTENER and answers POST /call. OpenWhisk's: it
+ * listens on port 8080 and answers POST /init, once, and POST /run.
  */
 #ifndef FN_KIT_H
 #define FN_KIT_H
@@ -11,21 +12,22 @@
 #include <time.h>
 
 struct fn_call {
-	const char *id;		/* Fn-Call-Id, or "" */
-	time_t deadline;	/* Fn-Deadline, or 0 if the call has none */
-	const json_t *input;	/* the body; null if it was empty */
+	const char *id;		/* the platform's name of it, or "" */
+	time_t deadline;	/* 0 if the call has none */
+	const json_t *input;	/* null if there was none */
 };
 
 /* Answer one call. The result is a new reference; see fn_error(). */
 typedef json_t *(*fn_handler)(void *self, const struct fn_call *call);
 
 /*
- * Serve calls until SIGTERM or SIGINT. Returns the process's exit status;
- * what went wrong has been said on stderr.
+ * Serve calls until SIGTERM or SIGINT, by Fn's contract, or OpenWhisk's if the
+ * one argument is "openwhisk". Returns the process's exit status; what went
+ * wrong has been said on stderr.
  */
-int fn_serve(fn_handler handle, void *self);
+int fn_main(int argc, char **argv, fn_handler handle, void *self);
 
-/* An answer that Fn passes on as the function's error (status 502). */
+/* An answer that platforms pass on as the function's error. */
 json_t *fn_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Milliseconds until the call's deadline, at least 0; `otherwise` if it has none. */

@@ -3,38 +3,36 @@
  * ServerlessBench TestCase5, second function: wait for a payload, over an RDMA
  * environment of its own, and check it.
  *
- * {"do": "prepare", "bytes": n, "seed": s} gives {"target": what a sender must
- * know, "setup_ns": from opening the device to the posted receive}; then
- * {"do": "check"} gives {"bytes": received, "bad": those not as the seed has it}.
+ * {"do": "prepare", "bytes": n, "seed": s}, or with "payload" as the sender's,
+ * gives {"target": what a sender must know, "setup_ns": from opening the device
+ * to the posted receive}; then {"do": "check"} gives {"bytes": received, "bad":
+ * those that are not as expected}.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "kit.h"
-#include "payload.h"
+#include "message.h"
 #include "transport.h"
 #include "worker.h"
 
 #define RECEIVE_TIMEOUT_MS	20000
 #define CALL_TIMEOUT_MS		10000
 
-static void receiver_check(int fd, const struct transport *t, uint64_t seed)
+static void receiver_check(int fd, const struct transport *t, const uint8_t *expected, size_t bytes)
 {
+	size_t compared = t->bytes < bytes ? t->bytes : bytes;
+
 	fn_worker_say(fd, json_pack("{s:I, s:I}", "bytes", (json_int_t)t->bytes, "bad",
-				    (json_int_t)payload_count_bad(t->data, t->bytes, seed)));
+				    (json_int_t)message_count_bad(t->data, expected, compared)));
 }
 
-static void receiver_run(int fd, const json_t *input)
+static void receiver_wait(int fd, const uint8_t *expected, size_t bytes)
 {
-	json_int_t bytes = json_integer_value(json_object_get(input, "bytes"));
-	json_int_t seed = json_integer_value(json_object_get(input, "seed"));
 	char target[TRANSPORT_TARGET_MAX];
 	struct transport t;
 	uint64_t start = transport_now_ns();
 
-	if (bytes < 0 || bytes > PAYLOAD_MAX_BYTES) {
-		fn_worker_say(fd, fn_error("bytes out of range"));
-		return;
-	}
 	if (transport_listen(&t, bytes, target)) {
 		fn_worker_say(fd, fn_error("%s", t.error));
 	} else {
@@ -45,9 +43,23 @@ static void receiver_run(int fd, const json_t *input)
 		if (transport_receive(&t, RECEIVE_TIMEOUT_MS))
 			fn_worker_say(fd, fn_error("%s", t.error));
 		else
-			receiver_check(fd, &t, seed);
+			receiver_check(fd, &t, expected, bytes);
 	}
 	transport_close(&t);
+}
+
+static void receiver_run(int fd, const json_t *input)
+{
+	const char *error;
+	size_t bytes;
+	uint8_t *expected = message_make(input, &bytes, &error);
+
+	if (!expected) {
+		fn_worker_say(fd, fn_error("%s", error));
+		return;
+	}
+	receiver_wait(fd, expected, bytes);
+	free(expected);
 }
 
 static json_t *receiver_call(void *self, const struct fn_call *call)
@@ -71,10 +83,10 @@ static json_t *receiver_call(void *self, const struct fn_call *call)
 	return fn_error("do \"prepare\" first, then \"check\"");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct fn_worker worker = { 0 };
-	int status = fn_serve(receiver_call, &worker);
+	int status = fn_main(argc, argv, receiver_call, &worker);
 
 	fn_worker_stop(&worker);
 	return status;

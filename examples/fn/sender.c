@@ -3,14 +3,15 @@
  * ServerlessBench TestCase5, first function: build a payload and push it to
  * where the second function waits, over an RDMA environment of its own.
  *
- * {"target": T, "bytes": n, "seed": s} gives {"bytes": n, "setup_ns": from
- * opening the device to a registered payload, "connect_ns": queue pair and
- * connection, "push_ns": from the post to the remote acknowledgement}.
+ * {"target": T, "bytes": n, "seed": s}, or {"target": T, "payload": text}, gives
+ * {"bytes": n, "setup_ns": from opening the device to a registered payload,
+ * "connect_ns": queue pair and connection, "push_ns": from the post to the
+ * remote acknowledgement}.
  */
 #include <stdlib.h>
 
 #include "kit.h"
-#include "payload.h"
+#include "message.h"
 #include "transport.h"
 #include "worker.h"
 
@@ -47,21 +48,19 @@ fail:
 
 static void sender_run(int fd, const json_t *input)
 {
-	json_int_t bytes = json_integer_value(json_object_get(input, "bytes"));
-	json_int_t seed = json_integer_value(json_object_get(input, "seed"));
-	const char *target = json_string_value(json_object_get(input, "target"));
+	const char *target = json_string_value(json_object_get(input, "target")), *error;
 	uint8_t *payload;
+	size_t bytes;
 
-	if (!target || bytes < 0 || bytes > PAYLOAD_MAX_BYTES) {
-		fn_worker_say(fd, fn_error("target or bytes missing or out of range"));
+	if (!target) {
+		fn_worker_say(fd, fn_error("target missing"));
 		return;
 	}
-	payload = malloc(bytes + 1);
+	payload = message_make(input, &bytes, &error);
 	if (!payload) {
-		fn_worker_say(fd, fn_error("no memory for %lld bytes", (long long)bytes));
+		fn_worker_say(fd, fn_error("%s", error));
 		return;
 	}
-	payload_fill(payload, bytes, seed);
 	fn_worker_say(fd, sender_push(target, payload, bytes));
 	free(payload);
 }
@@ -79,7 +78,7 @@ static json_t *sender_call(void *self, const struct fn_call *call)
 	return answer;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	return fn_serve(sender_call, NULL);
+	return fn_main(argc, argv, sender_call, NULL);
 }
