@@ -8,6 +8,9 @@ def ratio($a; $b): [.[$a], .[$b]] | transpose | map(.[0] / .[1]) | median;
 def per_second($key; $what): .[$key] | map($what * 1e6 / .) | median;
 def requests_per_second($key): per_second($key; .list);
 def bytes_per_second($key): per_second($key; .list * .bytes);
+# The slow ones among a namespace's requests, beside another namespace and alone
+def p99($where): map(.[$where].p99_us) | median;
+def p99_ratio: map(.beside.p99_us / .alone.p99_us) | median;
 def rounded: . * 10000 | round / 10000;
 
 # A number for people
@@ -17,7 +20,7 @@ def figure: if . >= 1000 then thousands else rounded | tostring end;
 def calls_per_request($side): (.[1][$side] - .[0][$side]) / (.[1].requests - .[0].requests);
 
 # All keys of results.json, of the duels' results and what the nodes said
-def flat: .duel as $duel | {
+def flat: .duel as $duel | .rc as $rc | {
 	kernel,
 	rounds,
 	read8_sync_us_dc: ($duel.read_sync.vqp_us | median),
@@ -26,12 +29,19 @@ def flat: .duel as $duel | {
 	read_async32_per_s_dc: ($duel.read_async | requests_per_second("vqp_us")),
 	read_async32_per_s_verbs: ($duel.read_async | requests_per_second("verbs_us")),
 	read_async32_ratio_dc: ($duel.read_async | ratio("verbs_us"; "vqp_us")),
+	read8_sync_us_rc: ($rc.read_sync.vqp_us | median),
+	read8_sync_ratio_rc: ($rc.read_sync | ratio("vqp_us"; "verbs_us")),
+	read_async32_per_s_rc: ($rc.read_async | requests_per_second("vqp_us")),
+	read_async32_ratio_rc: ($rc.read_async | ratio("verbs_us"; "vqp_us")),
+	write_large_ratio_rc: ($rc.write_large | ratio("verbs_us"; "vqp_us")),
+	transfer_pause_us: (.pauses | .pause_us / .switches),
 	write_large_bytes_per_s_dc: ($duel.write_large | bytes_per_second("vqp_us")),
 	write_large_bytes_per_s_verbs: ($duel.write_large | bytes_per_second("verbs_us")),
 	write_large_ratio_dc: ($duel.write_large | ratio("verbs_us"; "vqp_us")),
 	send_large_bytes_per_s_dc: ($duel.send_large | bytes_per_second("vqp_us")),
 	send_large_bytes_per_s_verbs: ($duel.send_large | bytes_per_second("verbs_us")),
 	send_large_ratio_dc: ($duel.send_large | ratio("verbs_us"; "vqp_us")),
+	send_large_zero_copy_ratio: (($rc.send_large | ratio("verbs_us"; "vqp_us")) / ($duel.send_large | ratio("verbs_us"; "vqp_us"))),
 	dc_goodput_loss0_bytes_per_s: ($duel.write_loss | bytes_per_second("loss0_us")),
 	dc_goodput_loss1_bytes_per_s: ($duel.write_loss | bytes_per_second("loss1_us")),
 	dc_goodput_loss1_ratio: ($duel.write_loss | ratio("loss0_us"; "loss1_us")),
@@ -43,10 +53,19 @@ def flat: .duel as $duel | {
 	connect_cached_us: $duel.crowd.connect_us,
 	connect_uncached_reads: .lookup_reads,
 	pool_bytes,
-	cni_add_us: (.starts | map(.vqp.one_us) | median),
-	cni_echo_us: (.starts | map(."cni-echo".one_us) | median),
-	cni_add_extra_us: (.starts | map(.vqp.one_us - ."cni-echo".one_us) | median),
-	cni_add_at_once_ratio: (.starts | map(.vqp.many_us / .vqp.one_us) | median),
+	cni_add_us: (.adds | map(.vqp.one_us) | median),
+	cni_echo_us: (.adds | map(."cni-echo".one_us) | median),
+	cni_add_extra_us: (.adds | map(.vqp.one_us - ."cni-echo".one_us) | median),
+	cni_add_at_once_ratio: (.adds | map(.vqp.many_us / .vqp.one_us) | median),
+	runc_run_ms: (.runs.plain_ms | median),
+	runc_run_ratio: (.runs | ratio("vqp_ms"; "plain_ms")),
+	runc_run_empty_ratio: (.runs | ratio("vqp_ms"; "empty_ms")),
+	qos_p99_us_alone: (.flood | p99("alone")),
+	qos_p99_us_flood: (.flood | p99("beside")),
+	qos_p99_ratio: (.flood | p99_ratio),
+	isolation_p99_us_alone: (.malformed | p99("alone")),
+	isolation_p99_us_malformed: (.malformed | p99("beside")),
+	isolation_p99_ratio: (.malformed | p99_ratio),
 } | map_values(if type == "number" then rounded else . end);
 
 # The rows of the table; `met` says whether an aim is reached, where there is one.
@@ -56,12 +75,21 @@ def figures:
 	def at_least($aim): . + {aim: ">= \($aim | figure)", met: (.value >= $aim)};
 	(row("read8_sync_ratio_dc"; "READs of 8 bytes, one at a time: time, vqp / verbs") | at_most(1.5)),
 	row("read_async32_ratio_dc"; "the same, 32 at a time: rate, vqp / verbs"),
+	(row("read8_sync_ratio_rc"; "READs of 8 bytes by rc: time, vqp / verbs") | at_most(1.25)),
+	(row("read_async32_ratio_rc"; "the same, 32 at a time: rate, vqp / verbs") | at_least(1)),
+	row("write_large_ratio_rc"; "WRITEs of 1 MiB by rc: bytes a second, vqp / verbs"),
+	row("transfer_pause_us"; "requests wait when a VQP changes carriers, us"),
 	row("write_large_ratio_dc"; "WRITEs of 1 MiB: bytes a second, vqp / verbs"),
 	row("send_large_ratio_dc"; "SENDs of 1 MiB: bytes a second, vqp / verbs"),
+	(row("send_large_zero_copy_ratio"; "SENDs of 1 MiB: bytes a second, fetched / copied") | at_least(1.3)),
 	(row("dc_goodput_loss1_ratio"; "WRITEs of 1 MiB, vqp: bytes a second, 1 % loss / none") | at_least(0.9)),
 	row("incast16_ratio"; "WRITEs, vqp: bytes a second, 16 senders to one / 1"),
 	(row("syscalls_per_op_depth32"; "system calls for a message, 32 at a time") | at_most(0.05)),
 	(row("conn5000_bytes"; "kernel memory of 5,000 connected VQPs, bytes") | at_most(6300000)),
 	(row("pool_bytes"; "memory of the pool, bytes") | at_most(64000000)),
 	(row("cni_add_extra_us"; "CNI ADD: microseconds above one that only echoes") | at_most(2000)),
-	(row("cni_add_at_once_ratio"; "CNI ADD: time for each, 32 at once / one by one") | at_most(1.3));
+	(row("cni_add_at_once_ratio"; "CNI ADD: time for each, 32 at once / one by one") | at_most(1.3)),
+	(row("runc_run_ratio"; "runc run: time, with vqp / without") | at_most(1.1)),
+	(row("runc_run_empty_ratio"; "the same, with vqp / with an empty wrapper and hook") | at_most(1.01)),
+	(row("qos_p99_ratio"; "slow READs (p99) of high priority: beside a flood of low / alone") | at_most(2)),
+	(row("isolation_p99_ratio"; "slow READs (p99): beside every malformed request / alone") | at_most(1.5));
