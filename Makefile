@@ -13,8 +13,8 @@ endif
 .NOTPARALLEL:
 
 # in this order: the library is linked by what follows; `bench` alone is what is run
-PROGRAMS := runtime-lib node cni-plugin oci-hook tests/vqpt tests/allocfail tests/soak tests/fuzz-kernel examples/fn bench/
-INSTALLED := kmod runtime-lib node cni-plugin oci-hook docs/man
+PROGRAMS := runtime-lib node cni-plugin libcni oci-hook tests/vqpt tests/allocfail tests/soak tests/fuzz-kernel examples/fn bench/
+INSTALLED := kmod runtime-lib node cni-plugin libcni oci-hook docs/man
 
 .PHONY: help demo bench test test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
 .PHONY: test-containers faults leftovers soak cycles planted coverage fuzz-kernel install uninstall clean
@@ -25,17 +25,17 @@ help: ## list what can be made
 demo: deps build ## two nodes, a function on each, vqp against verbs: the first thing to run
 	bench/demo
 
-bench: deps build ## what vqp costs and gives against verbs, and under loss: some three minutes [KERNEL=]
+bench: deps build ## what vqp costs and gives against verbs, and under loss: some four minutes [KERNEL=]
 	bench/bench $(if $(KERNEL),--kernel $(KERNEL))
 
 test: deps build kmod-debug ## all tests but the long ones, on 6.1 and 6.12, some on the debug kernel
 	tests/run
 
-test-containers: deps build ## every way of starting containers, and what goes wrong with it: a quarter of an hour a kernel
-	tests/run containers platforms platforms-faults
+test-containers: deps build ## every way of starting containers, and what goes wrong with it: up to an hour a kernel
+	SUITE_TIMEOUT=4000 tests/run containers networks functions platforms platforms-faults
 
-faults: deps build ## what holds under each fault of the testbed: some ten minutes a kernel
-	tests/run faults
+faults: deps build ## what holds under each fault of the testbed: some fifteen minutes a kernel
+	tests/run faults pull
 
 leftovers: deps build ## pods at random, with kills and lost DELs; then GC: nothing is left [STARTS=1000] [SEED=]
 	STARTS=$(or $(STARTS),1000) SUITE_TIMEOUT=8000 tests/run leftovers

@@ -263,6 +263,26 @@ program()
 	caught man 'libvqp.3: call vqp_more is missing'
 }
 
+@test "units" {
+	copy node
+	clean units
+	sed -i 's/^ProtectSystem=/ProtectedSystem=/' node/vqpd.service
+	caught units "Unknown key 'ProtectedSystem'"
+	copy node
+	sed -i '/^CapabilityBoundingSet=/d; /^SystemCallFilter=/d' node/vqpd.service
+	caught units 'node/vqpd.service: exposed by more than 3.0'
+}
+
+@test "go: style, and what vet knows" {
+	copy libcni
+	clean go
+	sed -i 's/^\treturn nil$/\t return nil/' libcni/vqpcni.go
+	caught go '+	return nil'
+	copy libcni
+	sed -i 's/reason, err)$/reason)/' libcni/vqpcni.go
+	caught go 'reads arg #2'
+}
+
 @test "a run that is ended leaves nothing running" {
 	printf '#!/bin/sh\necho $$ >pid\nexec sleep 1000\n' >tests/check.d/licence
 	tests/check licence &

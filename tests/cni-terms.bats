@@ -57,6 +57,24 @@ asked_for() { request_is "del(.op, .id, .ifname, .network, .netns) == $1"; }
 	asked_for '{tenant: 1, address: "fd00::4"}'
 }
 
+@test "args lower the rate and the priority" {
+	call ADD "$(config 1.0.0)" 'CNI_ARGS=VQP_MAX_RATE=100000;VQP_PRIORITY=1'
+	answer_is true
+	asked_for '{tenant: 1, address: "10.1.0.2", limits: {max_rate: 100000, priority: 1}}'
+	call ADD "$(config 1.0.0 '.limits = {max_rate: 200000, priority: 3} | .args.cni.vqp.limits = {priority: 2}')" CNI_ARGS=VQP_MAX_RATE=100000
+	answer_is true
+	asked_for '{tenant: 1, address: "10.1.0.2", limits: {max_rate: 100000, priority: 2}}'
+}
+
+@test "args raise neither the rate nor the priority, which is normal if nobody has said" {
+	call ADD "$(config 1.0.0)" CNI_ARGS=VQP_PRIORITY=3
+	refused_with 7
+	call ADD "$(config 1.0.0 '.limits = {priority: 1}')" CNI_ARGS=VQP_PRIORITY=2
+	refused_with 7
+	call ADD "$(config 1.0.0 '.limits = {max_rate: 200000}')" CNI_ARGS=VQP_MAX_RATE=0
+	refused_with 7
+}
+
 @test "args limit what the configuration does not" {
 	call ADD "$(config 1.0.0)" 'CNI_ARGS=VQP_MAX_VQPS=4;VQP_MAX_BYTES=0'
 	answer_is true
@@ -142,6 +160,9 @@ changes() {
 		.limits = {}
 		.limits = {max_vqps: 0}
 		.limits = {max_vqps: 5, max_mrs: 5, max_bytes: 9223372036854775807}
+		.limits = {max_rate: 65536, priority: 3}
+		.limits = {max_rate: 0}
+		.limits = {priority: "high"}
 		.limits = {max_vqps: -1}
 		.limits = {max_vqps: "5"}
 		.limits = {max_mrs: 1.5}

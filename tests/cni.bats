@@ -289,7 +289,7 @@ load cni
 listed() {
 	reply "$(jq -cn --argjson ino "$(stat -Lc %i "$NETNS")" '{ok: true, namespaces: [{tenant: 0, gid: "fd00::1", netns_ino: 1},
 		({tenant: 1, gid: "::ffff:10.1.0.2", name: "c1/eth0/net", id: "c1", ifname: "eth0", network: "net",
-		netns_ino: $ino, max_vqps: 5, max_mrs: 0, max_bytes: 0} | '"${1-.}"')]}')" list
+		netns_ino: $ino, max_vqps: 5, max_mrs: 0, max_bytes: 0, max_rate: 0, priority: 2} | '"${1-.}"')]}')" list
 }
 
 @test "CHECK succeeds when the VQP namespace is what an ADD makes, and only looks" {

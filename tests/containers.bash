@@ -17,6 +17,7 @@ prepare() {
 	rm -rf "$BIN"
 	mkdir -p "$rootfs"/{bin,dev,proc,sys,tmp,etc}
 	cp -r "${BUILD-/vqp/build}/bin" "$BIN"
+	install -D -t "$WORK/lib" "${BUILD-/vqp/build}/lib/libvqpcni.so"
 	cp "$(dirname "${BASH_SOURCE[0]}")/cni-exec" "$BIN/"
 	cp /bin/busybox "$rootfs/bin/"
 	for applet in sh sleep cat echo mknod id ls test true; do
@@ -223,6 +224,6 @@ cleanup() {
 	ip link del vqpmaster 2>/dev/null || true
 	rm -rf "$WORK/ipam"
 	operator_default
-	find "$WORK" -mindepth 1 -maxdepth 1 ! -name bin ! -name rootfs ! -name template ! -name config.json \
+	find "$WORK" -mindepth 1 -maxdepth 1 ! -name bin ! -name lib ! -name rootfs ! -name template ! -name config.json \
 		-exec rm -rf {} +
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The functions' side of Fn's container contract. Runs on the machine that builds: without a
-# VQP namespace the functions answer with an error, and that is an answer.
+# The functions' side of Fn's container contract, and of OpenWhisk's. Runs on the machine that builds:
+# without a VQP namespace the functions answer with an error, and that is an answer.
 
 bats_require_minimum_version 1.5.0
 
@@ -180,4 +180,88 @@ refuses() {
 		jq -e '.error | test("get_device_list|open_device|RDMA_ADDRESS")' <<<"$body"
 	done
 	PID=
+}
+
+# ---- OpenWhisk ----
+
+# NAME: start an action, on port 8080 of a network namespace of its own.
+start_action() {
+	unshare --map-root-user --net sh -c 'busybox ip link set lo up && exec "$@"' sh "$BIN/$1" openwhisk \
+		>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	PID=$!
+	for _ in {1..250}; do
+		post /none '{}' 2>/dev/null && return
+		sleep 0.02
+	done
+	false
+}
+
+# PATH BODY: its answer in $body, the status in $code
+post() {
+	local answer
+	answer=$(nsenter --user --net --preserve-credentials --target "$PID" curl -sS --max-time 20 \
+		-w '\n%{http_code}' -d "$2" "http://127.0.0.1:8080$1") || return
+	code=${answer##*$'\n'}
+	body=${answer%$'\n'*}
+	echo "status $code, body $body"
+}
+
+# CODE JQ: what the last answer was
+answered() {
+	[ "$code" = "$1" ]
+	jq -e "$2" <<<"$body"
+}
+
+@test "OpenWhisk: /init once, then /run with what the function answers" {
+	start_action vqp-sender
+	post /init '{"value": {"name": "sender", "main": "main", "code": "", "binary": false, "env": {"A": "b"}}}'
+	answered 200 '.ok == true'
+	post /init '{"value": {"name": "sender"}}'
+	answered 403 '.error | contains("twice")'
+	post /run '{"value": {}, "activation_id": "1", "deadline": "99999999999999"}'
+	answered 200 '.error | contains("missing")'
+	post /run '{"value": {"target": "x", "payload": "000"}}'
+	answered 200 '.error | length > 0'
+}
+
+@test "OpenWhisk: each activation ends its log on both streams" {
+	start_action vqp-sender
+	post /init '{"value": {}}'
+	[ ! -s "$BATS_TEST_TMPDIR/out" ]
+	post /run '{"value": {}}'
+	post /run '{"value": {}}'
+	for stream in out err; do
+		[ "$(grep -cx XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX "$BATS_TEST_TMPDIR/$stream")" = 2 ]
+	done
+}
+
+@test "OpenWhisk: what is no activation is refused" {
+	start_action vqp-sender
+	post /run '{"value": {}}'
+	answered 403 '.error | contains("not been initialized")'
+	post /init '{"value": 1}'
+	answered 400 '.error | contains("value")'
+	post /init '{}'
+	answered 400 '.error | contains("value")'
+	post /init '{'
+	answered 502 '.error'
+	post /init '{"value": {}}'
+	answered 200 '.ok'
+	post /run '{"value": []}'
+	answered 400 '.error'
+	post /call '{}'
+	answered 404 '.error'
+	[ ! -s "$BATS_TEST_TMPDIR/out" ]
+}
+
+@test "OpenWhisk: a deadline that is over leaves no time for an answer" {
+	start_action vqp-receiver
+	post /init '{"value": {}}'
+	post /run '{"value": {"do": "prepare", "bytes": 8, "seed": 1}, "deadline": "1000"}'
+	answered 200 '.error | contains("within 0 ms")'
+}
+
+@test "another contract is refused" {
+	run "$BIN/vqp-sender" azure
+	[ "$status" -eq 2 ]
 }

@@ -31,6 +31,12 @@ limits_of() {
 		'.[] | select(.tenant == $tenant and .gid == $gid) | "\(.max_vqps)/\(.max_mrs)/\(.max_bytes)"'
 }
 
+# TENANT ADDRESS: what this node's namespace may send, as max_rate/priority.
+sending_of() {
+	vqpctl ns list --json | jq -er --argjson tenant "$1" --arg gid "::ffff:$2" \
+		'.[] | select(.tenant == $tenant and .gid == $gid) | "\(.max_rate)/\(.priority)"'
+}
+
 # ID: vqpd's answer to a del, of $network if that is set.
 del() { ask "{\"op\":\"del\",\"id\":\"$1\",\"ifname\":\"eth0\"${network+,\"network\":\"$network\"}}"; }
 
@@ -76,4 +82,22 @@ add_many() {
 		add "many$i" "many$i" 5 "10.95.1.$i" &
 	done
 	wait
+}
+
+# DAEMON CAPABILITIES: it has these alone, in the kernel's notation, a filter of system calls, and gets nothing back
+is_confined() {
+	local status
+	status=/proc/$(pidof "$1")/status
+	grep -q "^CapPrm:.$2" "$status" && grep -q "^CapEff:.$2" "$status" &&
+		grep -q '^Seccomp:.2' "$status" && grep -q '^NoNewPrivs:.1' "$status"
+}
+
+# DAEMON USER OPTION...: start it with the capabilities that its unit gives it, as that user.
+start_as_unit() {
+	local caps
+	caps=$(sed -n 's/^CapabilityBoundingSet=//p' "/vqp/node/$1.service" | tr -d '\n' | sed 's/CAP_/+/g; s/ /,/g; s/^/-all,/')
+	caps=${caps,,}
+	setsid -f setpriv --bounding-set="$caps" --inh-caps="$caps" --ambient-caps="$caps" --reuid="$2" --no-new-privs \
+		"$1" "${@:3}" >"$run/$1.log" 2>&1 </dev/null
+	eventually pidof "$1"
 }

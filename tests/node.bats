@@ -31,7 +31,7 @@ teardown_file() {
 	on 1 'box node-a 3 10.95.0.1'
 	on 1 'vqpctl ns list --json | jq -e ".[] | select(.tenant == 3) | del(.netns_ino) ==
 		{tenant: 3, gid: \"::ffff:10.95.0.1\", name: \"node-a\", vqps: 0, mrs: 0, contexts: 0, pinned_bytes: 0,
-		max_vqps: 0, max_mrs: 0, max_bytes: 0}"'
+		max_vqps: 0, max_mrs: 0, max_bytes: 0, max_rate: 0, priority: 2}"'
 	run on 1 '[ "$(vqpctl ns list --json | jq ".[] | select(.tenant == 3).netns_ino")" = "$(stat -Lc %i /run/netns/node-a)" ]'
 	[ "$status" -eq 0 ]
 }
@@ -134,7 +134,7 @@ teardown_file() {
 		[ "$(limits_of 3 10.95.0.1)" = 5/6/65536 ]
 		serve node-a hold mrs --bytes=8K --count=2'
 	run on 1 'vqpctl ns list | grep node-a | tr -s " " | cut -d" " -f1-3,5-'
-	[ "$output" = "3 ::ffff:10.95.0.1 node-a 0/5 2/6 1 16384/65536" ]
+	[ "$output" = "3 ::ffff:10.95.0.1 node-a 0/5 2/6 1 16384/65536 - normal" ]
 }
 
 @test "vqpctl: ns set changes the limits it is given, by netns or address, as often as one likes" {
@@ -144,6 +144,20 @@ teardown_file() {
 		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes 0
 		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes 0
 		[ "$(limits_of 3 10.95.0.1)" = 5/7/0 ]'
+}
+
+@test "vqpctl: a rate and a priority come with the namespace, are shown, and changed" {
+	on 1 'ip netns add node-a
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --name node-a --max-rate 1M --priority high
+		[ "$(sending_of 3 10.95.0.1)" = 1048576/3 ]'
+	run on 1 'vqpctl ns list | grep node-a | tr -s " " | cut -d" " -f9-'
+	[ "$output" = "1048576 high" ]
+	on 1 'vqpctl ns set --netns node-a --priority low
+		[ "$(sending_of 3 10.95.0.1)" = 1048576/1 ]
+		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-rate 0
+		[ "$(sending_of 3 10.95.0.1)" = 0/1 ]
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --max-rate 64K --priority normal
+		[ "$(sending_of 3 10.95.0.1)" = 65536/2 ]'
 }
 
 @test "vqpctl: the same namespace added again gets the limits that are given, and keeps the others" {
@@ -175,9 +189,15 @@ teardown_file() {
 	run on 1 'vqpctl ns set --netns node-a --max-bytes 1KB'
 	[ "$status" -eq 64 ]
 	[ "$output" = "vqpctl: --max-bytes takes bytes, or a number with K, M, G or T, not '1KB'" ]
+	run on 1 'vqpctl ns set --netns node-a --max-rate 65535'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: --max-rate takes 0 (no limit), or at least 65536, not '65535'" ]
+	run on 1 'vqpctl ns set --netns node-a --priority 3'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: --priority takes low, normal or high, not '3'" ]
 	run on 1 'vqpctl ns set --netns node-a'
 	[ "$status" -eq 64 ]
-	[ "$output" = "vqpctl: what to set? --max-vqps, --max-mrs or --max-bytes" ]
+	[ "$output" = "vqpctl: what to set? --max-vqps, --max-mrs, --max-bytes, --max-rate or --priority" ]
 }
 
 @test "vqpctl: limits are root's to set" {
@@ -347,7 +367,23 @@ teardown_file() {
 	on 1 'vqpd --help | grep -e --metrics; vqp-metad --help | grep -e --buckets; vqpctl --help | grep -e "vqpctl ping"'
 }
 
-# ---- vqpd ----
+@test "daemons: when they serve they have the capabilities they need, and few system calls" {
+	on 1 'is_confined vqpd 0000000000081000; is_confined vqp-metad 0000000000001000'
+}
+
+@test "daemons: what their units leave them is enough, and vqp-metad need not be root" {
+	disturb
+	on 1 'stop vqpd; stop vqp-metad
+		start_as_unit vqp-metad nobody
+		start_as_unit vqpd root --meta 10.77.0.1
+		eventually meta_up true
+		ip netns add node-a
+		add c1 node-a 3 10.95.0.1
+		eventually announced 3 10.95.0.1 1
+		del c1
+		eventually not announced 3 10.95.0.1
+		grep "^Uid:.65534" /proc/$(pidof vqp-metad)/status'
+}
 
 # ---- vqpd ----
 
@@ -407,17 +443,25 @@ teardown_file() {
 		add c1 node-a 3 10.95.0.1 | jq -e .ok
 		[ "$(limits_of 3 10.95.0.1)" = 5/0/65536 ]
 		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":0,\"max_mrs\":7}" | jq -e .ok
-		[ "$(limits_of 3 10.95.0.1)" = 0/7/65536 ]'
+		[ "$(limits_of 3 10.95.0.1)" = 0/7/65536 ]
+		add c1 node-a 3 10.95.0.1 "{\"max_rate\":1000000,\"priority\":1}" | jq -e ".limits.priority == 1"
+		[ "$(sending_of 3 10.95.0.1)" = 1000000/1 ]'
 }
 
 @test "vqpd: limits that it does not know or that are none are refused, and nothing is added" {
 	on 1 'ip netns add node-a'
 	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"vqps\":5}" | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EINVAL ]
-	[ "${lines[1]}" = "limits knows max_vqps, max_mrs and max_bytes, not 'vqps'" ]
+	[ "${lines[1]}" = "limits knows max_vqps, max_mrs, max_bytes, max_rate and priority, not 'vqps'" ]
 	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_vqps\":\"5\"}" | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EINVAL ]
-	[ "${lines[1]}" = "max_vqps is a number from 0 (no limit) to 4294967295" ]
+	[ "${lines[1]}" = "max_vqps is 0 (no limit) or a number from 1 to 4294967295" ]
+	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_rate\":5}" | jq -r ".errno, .error"'
+	[ "${lines[0]}" = EINVAL ]
+	[ "${lines[1]}" = "max_rate is 0 (no limit) or a number from 65536 to 9223372036854775807" ]
+	run on 1 'add c1 node-a 3 10.95.0.1 "{\"priority\":4}" | jq -r ".errno, .error"'
+	[ "${lines[0]}" = EINVAL ]
+	[ "${lines[1]}" = "priority is a number from 1 to 3" ]
 	on 1 'not present 3 10.95.0.1'
 }
 

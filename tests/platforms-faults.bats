@@ -24,18 +24,19 @@ teardown_file() {
 
 on() { node "$1" bash -c "source /vqp/tests/platforms.bash; $2"; }
 
-# PLATFORM: the runtime is killed at any time while it makes a container; then another has its place
+# PLATFORM: the runtime is killed at any time while it makes a container; then another has its place. Not its name:
+# containerd cleans up behind a runtime that failed when it gets round to it.
 dies_while_it_starts() {
 	NODE_TIMEOUT=400 on 1 "p=$1"'
 		live_objects >/run/vqp-test-before
 		for pause in 0.05 0.2 0.4 0.8; do
-			${p}_start x1 vqpt echo-server 7000 >/dev/null 2>&1 &
+			${p}_start x$pause vqpt echo-server 7000 >/dev/null 2>&1 &
 			starter=$!
 			await_runtime $starter
 			sleep $pause
-			pkill -9 -x "runc|crun|vqp-runtime|vqp-hook" || true
+			kill_runtime $p
 			wait $starter || true
-			${p}_remove x1 || true
+			${p}_remove x$pause || true
 			eventually has_namespaces 0
 		done
 		${p}_start x1 vqpt echo-server 7000

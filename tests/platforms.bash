@@ -65,9 +65,8 @@ engines() {
 	podman network exists vqp-test || podman network create --subnet "10.72.$number.0/24" vqp-test
 }
 
-# ---- runc and crun ----
+# ---- runc and crun: the same, with RUNTIME before ----
 
-# RUNTIME NAME COMMAND...
 oci_start() {
 	local runtime=$1 name=$2 host
 
@@ -78,30 +77,21 @@ oci_start() {
 	echo "10.60.$number.$host" >"$WORK/$name/address"
 }
 
-oci_pid() { pid_of "$1"; }
-oci_address() { cat "$WORK/$1/address"; }
-
-# RUNTIME NAME
+oci_exec() { "$1" exec "${@:2}"; }
 oci_stop() {
 	"$1" kill "$2" KILL
 	eventually "$1" delete "$2"
 }
+oci_remove() { "$1" delete --force "$2"; }
+oci_pid() { pid_of "$2"; }
+oci_address() { cat "$WORK/$2/address"; }
+oci_all() { "$1" list -q; }
 
-runc_start() { oci_start runc "$@"; }
-runc_exec() { runc exec "$@"; }
-runc_stop() { oci_stop runc "$1"; }
-runc_remove() { runc delete --force "$1"; }
-runc_pid() { oci_pid "$1"; }
-runc_address() { oci_address "$1"; }
-runc_all() { runc list -q; }
-
-crun_start() { oci_start crun "$@"; }
-crun_exec() { crun exec "$@"; }
-crun_stop() { oci_stop crun "$1"; }
-crun_remove() { crun delete --force "$1"; }
-crun_pid() { oci_pid "$1"; }
-crun_address() { oci_address "$1"; }
-crun_all() { crun list -q; }
+for runtime in runc crun; do
+	for verb in start exec stop remove pid address all; do
+		eval "${runtime}_$verb() { oci_$verb $runtime \"\$@\"; }"
+	done
+done
 
 # ---- Docker ----
 
@@ -180,7 +170,7 @@ device_number() { echo "$((0x$(stat -c %t /dev/vqp))):$((0x$(stat -c %T /dev/vqp
 # As in containers.bash, but for what a node remembers of others that it has talked to.
 live_objects() {
 	vqpctl status --json | jq -ec '[.counters[] |
-		select(has("made") and (.name | IN("peer", "cache", "deferred", "held") | not)) | [.name, .made - .freed]]'
+		select(has("made") and (.name | IN("peer", "cache", "deferred", "held", "kernel_vqp", "rc", "rc_end", "grant", "window") | not)) | [.name, .made - .freed]]'
 }
 
 # FILE: what live_objects said then
@@ -202,11 +192,31 @@ at_once() {
 	return "$status"
 }
 
+# The runtime's processes, but for those that become the container's.
+runtimes() {
+	local name
+
+	for name in runc crun vqp-runtime vqp-hook; do
+		pgrep -x "$name" || true
+	done
+}
+
 # PID: until a runtime works for it, or it has ended
 await_runtime() {
-	until pgrep -x 'runc|crun|vqp-runtime' >/dev/null || ! kill -0 "$1" 2>/dev/null; do
+	until [ "$(runtimes)" ] || ! kill -0 "$1" 2>/dev/null; do
 		sleep 0.02
 	done
+}
+
+# PLATFORM: kill -9 of the runtime
+kill_runtime() {
+	local pid
+
+	for pid in $(runtimes); do
+		kill -9 "$pid" || true
+	done
+	# for four minutes podman waits for what a runtime leaves that would have become the container
+	[ "$1" != podman ] || pkill -9 '^runc:' || true
 }
 
 # PLATFORM: those who watch over its containers

@@ -268,6 +268,15 @@ bundle()
 		done'
 }
 
+@test "the kernel log check knows what soft RoCE says of itself, and of nothing else" {
+	node 1 bash -ec 'for place in "rxe_comp.c:827 rxe_completer" "rxe_qp.c:1 rxe_completer"; do
+			echo "<4>WARNING: CPU: 1 PID: 1 at drivers/infiniband/sw/rxe/$place+0x1/0x2 [rdma_rxe]" >/dev/kmsg
+			kernel-log >/tmp/found && status=0 || status=1
+			[[ $place == rxe_comp* && $status == 0 ]] ||
+				[[ $place == rxe_qp* && $status == 1 && $(</tmp/found) == *rxe_qp.c* ]]
+		done'
+}
+
 @test "an emulator that fails is started anew" {
 	local fake=$BATS_TEST_TMPDIR/bin
 	mkdir "$fake"

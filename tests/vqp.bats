@@ -357,3 +357,17 @@ waits_for_an_echo() {
 		ip addr add 10.77.0.1/24 dev data0
 		[[ $gid == fd77::1 ]] || { echo "the node is $gid"; exit 1; }'
 }
+
+@test "a thread that moves to another processor takes its VQP along; one that stays does not move it" {
+	on 2 'serve vqp-c echo-server 700'
+	on 1 'inside vqp-a taskset -c 0 vqpt send 10.90.0.3 700 --count=20
+		before=$(events followed)
+		inside vqp-a taskset -c 0 vqpt send 10.90.0.3 700 --count=200 --depth=1
+		(( $(events followed) == before ))
+		(($(nproc) > 1)) || exit 0
+		setsid -f ip netns exec vqp-a taskset -c 0 vqpt send 10.90.0.3 700 --count=100000 --depth=1 >/dev/null </dev/null 2>&1
+		pid=; finds_pid() { pid=$(pgrep -x vqpt); }; eventually finds_pid
+		for cpu in 1 0 1 0; do taskset -cp $cpu "$(pgrep -x vqpt)"; sleep 0.3; done
+		pkill -x vqpt
+		(( $(events followed) >= before + 3 ))'
+}
