@@ -245,6 +245,7 @@ static int rc_connect(struct vqp_rc *rc)
 	int ret;
 
 	rc->psn = get_random_u32() & VQP_PSN_MASK;
+	rc->psn_given = rc->psn;
 	msg.psn = cpu_to_be32(rc->psn);
 	ret = rc_create_qp(rc, &msg);
 	if (!ret)

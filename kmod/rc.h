@@ -6,8 +6,8 @@
  * once a peer is busy, let go when nobody uses it, and bounded in number; without
  * one, everything goes by dc.
  *
- * A link that fails costs no request: what the QP gives back is asked of the
- * target, whose end says which PSN it had reached. What was before it is done;
+ * A link that fails costs no request: about what the QP did not bring to an end the
+ * target is asked, whose end says which PSN it had reached. What was before it is done;
  * the others go by dc. rc.c is the life of links, rc_piece.c what goes over them.
  *
  * Locks: vqp.lock, then a link's lock.
@@ -26,6 +26,7 @@
 #include "window.h"
 
 struct ib_qp;
+struct ib_send_wr;
 struct vqp_peer;
 struct vqp_send;
 
@@ -49,8 +50,13 @@ struct vqp_rc {
 
 	spinlock_t lock;		/* guards down to waiters */
 	u32 psn;			/* of the next piece */
-	u32 nposted;
-	struct list_head posted;	/* pieces, in order */
+	u32 psn_given;			/* of the next that the QP is given */
+	bool broken;			/* a piece has failed */
+	u32 nposted;			/* pieces, and room kept for them */
+	struct list_head posted;	/* pieces, in order; */
+	struct ib_send_wr *chain;	/* the last of them, which the QP has not been given */
+	struct ib_send_wr *chain_last;	/* valid while there is a chain */
+	u32 nchained;
 	struct list_head waiters;	/* vqp.rc_wait; each holds a reference of its VQP */
 
 	struct list_head grants;	/* under grant.c's lock */
@@ -77,7 +83,7 @@ void vqp_rc_put(struct vqp_rc *rc);
 /* Grants are wanted. Any context. */
 void vqp_rc_ask_later(struct vqp_rc *rc);
 
-/* Its QP gave something back: it ends. Any context. */
+/* Its QP gave something back, or did not take it: it ends. Any context. */
 void vqp_rc_fail(struct vqp_rc *rc);
 
 /* ---- Requests; all under vqp.lock ---- */
@@ -89,10 +95,13 @@ void vqp_rc_fail(struct vqp_rc *rc);
 bool vqp_rc_ready(struct vqp *vqp, struct vqp_send *send);
 
 /*
- * Post the rest of the oldest unsent request. 0: all of it; -EAGAIN: not now, vqp_send_resume() is
- * called when it can be; others: it cannot go by rc, or not any more.
+ * Chain the rest of the oldest unsent request, for vqp_rc_flush(). 0: all of it; -EAGAIN: not now,
+ * vqp_send_resume() is called when it can be; others: it cannot go by rc, or not any more.
  */
 int __must_check vqp_rc_post(struct vqp *vqp, struct vqp_send *send);
+
+/* After such calls, before vqp.lock is released: give the device what is chained. */
+void vqp_rc_flush(struct vqp *vqp);
 
 /* What a request needs of its target's region: the kernel's own READs are for any. */
 static inline u32 vqp_rc_access(const struct vqp *vqp, const struct vqp_msg *msg)

@@ -18,9 +18,14 @@
 /*
  * What one work request of the device carries: a part of a request that lies in one window and
  * in few enough pages. It holds all that the device may touch.
+ *
+ * What VQPs hand out is chained, and posted RC_PIECE_CHAIN at a time or when the run of one of
+ * them ends. The last of a chain asks for a completion, which is one of all before it; so do
+ * large ones, and a READ before a WRITE: it must not be done again once the WRITE has been.
  */
 struct rc_piece {
 	struct ib_cqe cqe;
+	struct ib_rdma_wr wr;
 	struct list_head link;		/* in rc.posted */
 	struct vqp_rc *rc;		/* referenced */
 	struct vqp *vqp;		/* referenced */
@@ -33,6 +38,8 @@ struct rc_piece {
 	u32 nsge;
 	struct ib_sge sge[];
 };
+
+#define RC_PIECE_CHAIN	16
 
 /* ---- Making ---- */
 
@@ -147,11 +154,43 @@ static void rc_unreserve(struct vqp_rc *rc)
 
 static void rc_piece_done(struct ib_cq *cq, struct ib_wc *wc);
 
+/* Give the device what is chained. What it does not take is in the list with the rest. */
+static int __must_check rc_chain_post(struct vqp_rc *rc)
+{
+	struct ib_send_wr *chain = rc->chain;
+
+	lockdep_assert_held(&rc->lock);
+	rc->chain_last->send_flags |= IB_SEND_SIGNALED;
+	rc->chain = NULL;
+	rc->nchained = 0;
+	rc->psn_given = rc->psn;
+	return ib_post_send(rc->qp, chain, NULL);
+}
+
+static int rc_chain_add(struct vqp_rc *rc, struct ib_send_wr *wr, u32 bytes)
+{
+	lockdep_assert_held(&rc->lock);
+	if (!rc->chain) {
+		rc->chain = wr;
+	} else {
+		rc->chain_last->next = wr;
+		if (wr->opcode != IB_WR_RDMA_READ && rc->chain_last->opcode == IB_WR_RDMA_READ)
+			rc->chain_last->send_flags |= IB_SEND_SIGNALED;
+	}
+	rc->chain_last = wr;
+	if (bytes >= PAGE_SIZE)
+		wr->send_flags |= IB_SEND_SIGNALED;
+	return ++rc->nchained == RC_PIECE_CHAIN ? rc_chain_post(rc) : 0;
+}
+
 static int rc_piece_post(struct rc_piece *piece, struct vqp *vqp, u32 bytes, u64 iova)
 {
 	const struct vqp_send *send = piece->send;
 	struct vqp_rc *rc = piece->rc;
-	struct ib_rdma_wr wr = {
+	const u32 psns = vqp_rc_psns(bytes, rc->mtu);
+	int ret = -ENOTCONN, broken = 0;
+
+	piece->wr = (struct ib_rdma_wr) {
 		.wr.wr_cqe = &piece->cqe,
 		.wr.sg_list = piece->sge,
 		.wr.num_sge = piece->nsge,
@@ -160,28 +199,41 @@ static int rc_piece_post(struct rc_piece *piece, struct vqp *vqp, u32 bytes, u64
 		.remote_addr = iova,
 		.rkey = piece->grant->rkey,
 	};
-	const u32 psns = vqp_rc_psns(bytes, rc->mtu);
-	int ret = -ENOTCONN;
-
 	piece->cqe.done = rc_piece_done;
 	piece->vqp = vqp;
 	spin_lock(&rc->lock);
-	piece->psn_end = (rc->psn + psns) & VQP_PSN_MASK;
 	/* Once it is down, nothing is added: rc_end() goes through the list without the lock. */
 	if (rc->up) {
-		list_add_tail(&piece->link, &rc->posted);
-		ret = ib_post_send(rc->qp, &wr.wr, NULL);
-		if (ret)
-			list_del(&piece->link);
-	}
-	if (!ret) {
+		ret = 0;
 		kref_get(&rc->ref);
 		kref_get(&vqp->ref);
-		rc->psn = piece->psn_end;
+		rc->psn = (rc->psn + psns) & VQP_PSN_MASK;
+		piece->psn_end = rc->psn;
+		list_add_tail(&piece->link, &rc->posted);
+		broken = rc_chain_add(rc, &piece->wr.wr, bytes);
 		WRITE_ONCE(rc->used_at, jiffies);
 	}
 	spin_unlock(&rc->lock);
+	if (broken)
+		vqp_rc_fail(rc);
 	return ret;
+}
+
+void vqp_rc_flush(struct vqp *vqp)
+{
+	struct vqp_rc *rc = vqp->rc_link;
+	int broken = 0;
+
+	lockdep_assert_held(&vqp->lock);
+	/* As long as there are pieces, they hold the link. Of its own it sees what is chained. */
+	if (!vqp->rc_pieces || !READ_ONCE(rc->chain))
+		return;
+	spin_lock(&rc->lock);
+	if (rc->chain && rc->up)
+		broken = rc_chain_post(rc);
+	spin_unlock(&rc->lock);
+	if (broken)
+		vqp_rc_fail(rc);
 }
 
 /* The part of `send` at vqp->rc_offset: its length, or -errno. There is room for it. */
@@ -296,36 +348,62 @@ static void piece_free(struct rc_piece *piece)
 	kfree(piece);
 }
 
-static void rc_piece_done(struct ib_cq *cq, struct ib_wc *wc)
+/* The first pieces of `done`, all of one VQP. */
+static void pieces_complete(struct list_head *done)
 {
-	struct rc_piece *piece = container_of(wc->wr_cqe, struct rc_piece, cqe);
-	struct vqp_rc *rc = cq->cq_context;
-	struct vqp *vqp = piece->vqp;
+	struct vqp *vqp = list_first_entry(done, struct rc_piece, link)->vqp;
+	struct rc_piece *piece, *next;
 	struct vqp_msg *msg;
-	bool waited_for;
-
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		/* In doubt, as all behind it: they stay in the list. */
-		vqp_rc_fail(rc);
-		return;
-	}
-	spin_lock_bh(&rc->lock);
-	list_del(&piece->link);
-	rc->nposted--;
-	waited_for = !list_empty(&rc->waiters);
-	spin_unlock_bh(&rc->lock);
-	piece_release(piece);
+	LIST_HEAD(over);
 
 	spin_lock_bh(&vqp->lock);
-	vqp->rc_pieces--;
-	if (piece->last) {
-		msg = list_first_entry(&vqp->rc_msgs, struct vqp_msg, link);
-		list_del(&msg->link);
-		vqp_send_complete(&vqp->tx, msg, VQP_WC_SUCCESS);
+	list_for_each_entry_safe(piece, next, done, link) {
+		if (piece->vqp != vqp)
+			break;
+		list_move_tail(&piece->link, &over);
+		vqp->rc_pieces--;
+		if (piece->last) {
+			msg = list_first_entry(&vqp->rc_msgs, struct vqp_msg, link);
+			list_del(&msg->link);
+			vqp_send_complete(&vqp->tx, msg, VQP_WC_SUCCESS);
+		}
 	}
 	vqp_send_resume(vqp);
 	spin_unlock_bh(&vqp->lock);
-	piece_free(piece);
+	list_for_each_entry_safe(piece, next, &over, link)
+		piece_free(piece);
+}
+
+/*
+ * The device brings pieces to an end in order. One that succeeds says that all before it did, too,
+ * and so does the first that fails: it is in doubt, as all behind it, which stay in the list.
+ */
+static void rc_piece_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rc_piece *piece = container_of(wc->wr_cqe, struct rc_piece, cqe);
+	const bool failed = wc->status != IB_WC_SUCCESS;
+	struct vqp_rc *rc = cq->cq_context;
+	bool waited_for;
+	LIST_HEAD(done);
+
+	spin_lock_bh(&rc->lock);
+	if (!rc->broken) {
+		rc->broken = failed;
+		if (failed)
+			list_cut_before(&done, &rc->posted, &piece->link);
+		else
+			list_cut_position(&done, &rc->posted, &piece->link);
+	}
+	list_for_each_entry(piece, &done, link)
+		rc->nposted--;
+	waited_for = !list_empty(&rc->waiters);
+	spin_unlock_bh(&rc->lock);
+	if (unlikely(failed))
+		vqp_rc_fail(rc);
+	list_for_each_entry(piece, &done, link)
+		piece_release(piece);
+	while (!list_empty(&done))
+		pieces_complete(&done);
 	if (waited_for)
 		vqp_rc_kick(rc);
 }
@@ -350,15 +428,20 @@ void vqp_rc_pieces_release(struct vqp_rc *rc)
 		piece_release(piece);
 }
 
-/* A READ is never done: what it read is not here. */
+static bool psn_reached(u32 psn, u32 psn_end)
+{
+	return ((psn - psn_end) & VQP_PSN_MASK) <= VQP_PSN_MASK / 2;
+}
+
+/* A READ is never done: if what it read is here, nobody knows. */
 static enum vqp_send_fate piece_fate(const struct rc_piece *piece, bool known, u32 psn)
 {
-	if (piece->send->msg.op == VQP_OP_READ)
+	if (piece->send->msg.op == VQP_OP_READ ||
+	    !psn_reached(piece->rc->psn_given, piece->psn_end))
 		return VQP_SEND_AGAIN;
 	if (!known)
 		return VQP_SEND_LOST;
-	return ((psn - piece->psn_end) & VQP_PSN_MASK) <= VQP_PSN_MASK / 2 ?
-	       VQP_SEND_DONE : VQP_SEND_AGAIN;
+	return psn_reached(psn, piece->psn_end) ? VQP_SEND_DONE : VQP_SEND_AGAIN;
 }
 
 void vqp_rc_pieces_settle(struct vqp_rc *rc, bool known, u32 psn)
@@ -371,7 +454,7 @@ void vqp_rc_pieces_settle(struct vqp_rc *rc, bool known, u32 psn)
 		vqp = piece->vqp;
 		spin_lock_bh(&vqp->lock);
 		/* Of a WRITE each part is seen, though it be the whole that completes. */
-		if (piece->last || !known)
+		if (piece->send->fate != VQP_SEND_LOST && (piece->last || !known))
 			piece->send->fate = piece_fate(piece, known, psn);
 		if (!--vqp->rc_pieces)
 			vqp_send_take_back(vqp);

@@ -203,6 +203,7 @@ static bool send_hand_out(struct vqp *vqp)
 			given |= more;
 		}
 	}
+	vqp_rc_flush(vqp);
 	return given;
 }
 

@@ -10,7 +10,7 @@ load lib
 load links
 
 setup_file() {
-	set_up_links pull_bytes=16384
+	set_up_links rc_busy=2 pull_bytes=16384
 }
 
 # OPTIONS OPTIONS LEAST: an echo server with the first on node 2, a client with the second; of its messages at
