@@ -20,7 +20,10 @@ static int control(struct vqp_loop *loop, int op, struct vqp_watch *watch, uint3
 {
 	struct epoll_event event = { .events = events, .data.ptr = watch };
 
-	return epoll_ctl(loop->epoll_fd, op, watch->fd, &event) ? -errno : 0;
+	if (epoll_ctl(loop->epoll_fd, op, watch->fd, &event))
+		return -errno;
+	watch->events = events;
+	return 0;
 }
 
 int vqp_loop_add(struct vqp_loop *loop, struct vqp_watch *watch, uint32_t events)
@@ -30,7 +33,7 @@ int vqp_loop_add(struct vqp_loop *loop, struct vqp_watch *watch, uint32_t events
 
 int vqp_loop_change(struct vqp_loop *loop, struct vqp_watch *watch, uint32_t events)
 {
-	return control(loop, EPOLL_CTL_MOD, watch, events);
+	return events == watch->events ? 0 : control(loop, EPOLL_CTL_MOD, watch, events);
 }
 
 void vqp_loop_remove(struct vqp_loop *loop, struct vqp_watch *watch)

@@ -16,6 +16,7 @@ struct vqp_loop {
 struct vqp_watch {
 	int fd;
 	void (*ready)(struct vqp_watch *watch, uint32_t events);
+	uint32_t events;		/* the loop's: those it waits for */
 };
 
 /* These return 0 or a negative errno value. */
