@@ -49,6 +49,16 @@ flood()
 	done
 }
 
+# TARGET...: while a process computes, which costs a processor, and nothing of vqp
+computing()
+{
+	local pid
+	while :; do :; done & pid=$!
+	reads "$@"
+	kill $pid
+	wait $pid || true
+}
+
 # ROUNDS TARGET...: it makes every malformed request there is
 malformed()
 {
@@ -56,7 +66,7 @@ malformed()
 	vqpctl ns set --netns good --priority normal
 	vqpctl ns set --netns other --priority normal
 	for ((i = 0; i < $1; i++)); do
-		beside bad all "${@:2}" -- "${@:2}"
+		{ beside bad all "${@:2}" -- "${@:2}"; computing "${@:2}"; } | jq -cs '.[0] + {computing: .[1]}'
 	done
 }
 
