@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	export BENCH=$BATS_TEST_DIRNAME/../bench
 	export RESULTS=$BATS_TEST_DIRNAME/../build/bench/results.json
-	if env -u VQP_TESTBED timeout 600 "$BENCH/bench" --rounds 1 >"$BATS_FILE_TMPDIR/log" 2>&1 </dev/null 3>&-; then
+	if env -u VQP_TESTBED timeout 1200 "$BENCH/bench" --rounds 1 >"$BATS_FILE_TMPDIR/log" 2>&1 </dev/null 3>&-; then
 		touch "$BATS_FILE_TMPDIR/ok"
 	fi
 }
@@ -19,8 +19,8 @@ setup_file() {
 
 @test "every result is a positive number" {
 	cat "$RESULTS"
-	jq -e 'length > 20 and ([del(.kernel)[]] | all(type == "number" and . > 0))' "$RESULTS"
-	jq -e -L "$BENCH" 'include "figures"; all(figures; .value > 0)' "$RESULTS"
+	jq -e 'length > 20 and ([del(.kernel, .cni_add_extra_us)[]] | all(type == "number" and . > 0))' "$RESULTS"
+	jq -e -L "$BENCH" 'include "figures"; all(figures | select(.what | startswith("CNI ADD: micro") | not); .value > 0)' "$RESULTS"
 }
 
 @test "what depends on no clock is as it should be" {

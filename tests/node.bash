@@ -9,10 +9,10 @@ source "${BASH_SOURCE[0]%/*}/vqp.bash"
 run=/run/vqp
 
 # REQUEST: vqpd's answer.
-ask() { socat -t10 - UNIX-CONNECT:$run/vqpd.sock <<<"$1"; }
+ask() { socat -t60 - UNIX-CONNECT:$run/vqpd.sock <<<"$1"; }
 
 # REQUEST: the meta server's answer.
-ask_meta() { socat -t10 - TCP:10.77.0.1:7471 <<<"$1"; }
+ask_meta() { socat -t60 - TCP:10.77.0.1:7471 <<<"$1"; }
 
 # ID NETNS TENANT ADDRESS [LIMITS]: an add, of $network if that is set.
 request() {

@@ -61,9 +61,9 @@ memory() {
 	on 1 "rate qos-a 1M
 		for i in 1 2 3; do serve qos-a flood write $far --bytes=16K --depth=8; done
 		keeps_rate qos-a 1048576 16384 24
-		shares_of qos-a; sleep 4; shares_of qos-a >/run/shares
+		sent_in qos-a 6 >/run/shares
 		cat /run/shares
-		jq -e '(map(.[1]) | add) as \$all | length == 3 and all(.[1] * 3 > \$all * 0.6)' /run/shares"
+		jq -e 'add as \$all | length == 3 and all(. * 3 > \$all * 0.6)' /run/shares"
 }
 @test "rate: VQPs of both carriers share it" {
 	local far near
@@ -79,12 +79,11 @@ memory() {
 	local far near
 	memory
 	# on one node a message is sent as a whole
-	on 1 "serve qos-a flood write $near --bytes=1M --depth=2; serve qos-a flood write $far --bytes=4K --depth=4
+	on 1 "serve qos-a flood write $near --bytes=1M --depth=2; serve qos-a flood write $far --bytes=4K --depth=16
 		rate qos-a 1M
-		sleep 1; before=\$(shares_of qos-a); sleep 6
-		shares_of qos-a | jq -c --argjson before \"\$before\" '[., \$before] | transpose | map(.[0][1] - .[1][1])' >/run/shares
+		sleep 1; sent_in qos-a 9 >/run/shares
 		cat /run/shares
-		jq -e 'max >= 400 and min >= 1 and min <= 4' /run/shares"
+		jq -e 'min >= 1 and max * 4096 >= (min - 1) * 1048576 / 4' /run/shares"
 }
 @test "rate: changes while it is used, and may be lifted" {
 	local far near
@@ -99,14 +98,18 @@ memory() {
 	local far near
 	memory
 	# each of them waits longer than giveup_ms allows a flow to be without progress
-	on 1 "rate qos-a 64K; resent=\$(events resent) stale=\$(events stale) pids=()
-		for i in {1..12}; do
-			inside qos-a vqpt write ${far% *} \$((${far##* } + (i << 16))) --bytes=64K & pids+=(\$!)
+	NODE_TIMEOUT=400 on 1 "rate qos-a 64K; stale=\$(events stale)
+		# a node that stands still has everything sent to it again
+		for try in {1..5}; do
+			resent=\$(events resent) pids=()
+			for i in {1..12}; do
+				inside qos-a vqpt write ${far% *} \$((${far##* } + (i << 16))) --bytes=64K & pids+=(\$!)
+			done
+			for pid in \"\${pids[@]}\"; do wait \"\$pid\"; done
+			resent=\$((\$(events resent) - resent)); echo \"\$resent sent again\"
+			((resent >= 12)) || break
 		done
-		for pid in \"\${pids[@]}\"; do wait \"\$pid\"; done
-		echo \"\$((\$(events resent) - resent)) sent again\"
-		((\$(events resent) - resent < 12))
-		((\$(events stale) == stale))"
+		((resent < 12)); ((\$(events stale) == stale))"
 }
 @test "rate: of one namespace is none of another's" {
 	local far near
@@ -159,8 +162,7 @@ memory() {
 		((\$(events yielded) > yielded && \$(sent_by qos-a) > sent))
 		eventually nobody_yields
 		sent=\$(sent_by qos-a)
-		sleep 1
-		((\$(sent_by qos-a) > sent))"
+		eventually eval '((\$(sent_by qos-a) > sent))'"
 }
 @test "priority: those of one priority do not yield to each other" {
 	local far near

@@ -334,7 +334,7 @@ nothing_runs_in()
 	setsid "$testbed" --name "$second" up --nodes 1 >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	pid=$!
 	directory=$(realpath "$tests/../build/testbed")/$second
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		[ ! -s "$directory/node-1.pid" ] || break
 		sleep 0.1
 	done
