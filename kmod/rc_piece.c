@@ -19,9 +19,9 @@
  * What one work request of the device carries: a part of a request that lies in one window and
  * in few enough pages. It holds all that the device may touch.
  *
- * What VQPs hand out is chained, and posted RC_PIECE_CHAIN at a time or when the run of one of
- * them ends. The last of a chain asks for a completion, which is one of all before it; so do
- * large ones, and a READ before a WRITE: it must not be done again once the WRITE has been.
+ * What VQPs hand out is chained, and posted RC_PIECE_CHAIN at a time, with a large one, or when
+ * the run of one of them ends. The last of a chain asks for a completion, which is one of all
+ * before it; so does a READ before a WRITE: it must not be done again once the WRITE has been.
  */
 struct rc_piece {
 	struct ib_cqe cqe;
@@ -178,9 +178,8 @@ static int rc_chain_add(struct vqp_rc *rc, struct ib_send_wr *wr, u32 bytes)
 			rc->chain_last->send_flags |= IB_SEND_SIGNALED;
 	}
 	rc->chain_last = wr;
-	if (bytes >= PAGE_SIZE)
-		wr->send_flags |= IB_SEND_SIGNALED;
-	return ++rc->nchained == RC_PIECE_CHAIN ? rc_chain_post(rc) : 0;
+	rc->nchained++;
+	return rc->nchained == RC_PIECE_CHAIN || bytes >= PAGE_SIZE ? rc_chain_post(rc) : 0;
 }
 
 static int rc_piece_post(struct rc_piece *piece, struct vqp *vqp, u32 bytes, u64 iova)

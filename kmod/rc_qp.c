@@ -8,7 +8,7 @@
 
 #define RC_QP_TIMEOUT		13	/* 33 ms: 4.096 us * 2^13 (IBTA 9.7.6.1.3); */
 #define RC_QP_RETRIES		7	/* so often. Then dc takes over, which bears more. */
-#define RC_QP_READS		128U	/* outstanding, of each end */
+#define RC_QP_READS		32U	/* outstanding, of each end */
 #define RC_QP_RNR_TIMER		12
 #define RC_QP_HOP_LIMIT		64
 #define RC_QP_RESOLVE_MS	1000
