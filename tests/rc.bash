@@ -24,7 +24,7 @@ woven_end() {
 	grep -qx 'status 0' "$woven-${1:-vqp-a}"
 }
 
-# NAME [STATUS]: it ended.
+# NAME: it ended.
 woven_ended() { grep -q '^status' "$woven-${1:-vqp-a}"; }
 
 # EVENT: it happens.
@@ -51,7 +51,7 @@ by_rc() {
 	return 1
 }
 
-# OPCODE [FOR]: packets of the RC transport with it (IBTA 9.2, table 38) are lost when they arrive, until that ends.
+# OPCODE: packets of the RC transport with it (IBTA 9.2, table 38) are lost when they arrive, until that ends.
 lose() { iptables -A INPUT -p udp --dport 4791 -m u32 --u32 "28>>24&0xFF=$1" -j DROP; }
 lose_no_more() { iptables -F INPUT; }
 
@@ -66,7 +66,6 @@ lose_until_failure() {
 }
 
 # What there is of links and their windows: of the initiator's, the target's.
-links_up() { (($(alive rc) > 0)); }
 links_down() { (($(alive rc) == 0 && $(alive grant) == 0)); }
 windows_open() { (($(alive window) > 0)); }
 windows_closed() { (($(alive window) == 0)); }

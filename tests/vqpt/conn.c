@@ -53,6 +53,15 @@ void vqpt_conn_to(struct vqpt_conn *conn, const char *address, const char *port)
 		vqpt_die(err, "connect to %s port %s", address, port);
 }
 
+int vqpt_conn_bind(struct vqpt_conn *conn, const char *port)
+{
+	int bound = vqp_bind(conn->qp, (uint16_t)vqpt_number(port, UINT16_MAX));
+
+	if (bound < 0)
+		vqpt_die(bound, "bind to port %s", port);
+	return bound;
+}
+
 void vqpt_conn_close(struct vqpt_conn *conn)
 {
 	int err = vqp_close(conn->context);

@@ -73,9 +73,7 @@ int vqpt_echo_server(const struct vqpt_options *o, char **args)
 
 	for (i = 0; i < o->depth; i++)
 		post_slot(&conn, o, i);
-	port = vqp_bind(conn.qp, (uint16_t)vqpt_number(args[0], UINT16_MAX));
-	if (port < 0)
-		vqpt_die(port, "bind to port %s", args[0]);
+	port = vqpt_conn_bind(&conn, args[0]);
 	memset(replies, 0, sizeof(replies));
 	vqpt_ready("pid=%d port=%d\n", getpid(), port);
 	for (;;) {

@@ -63,6 +63,8 @@ struct vqpt_conn {
 
 struct vqpt_conn vqpt_conn_open(const struct vqpt_options *options, size_t memory_bytes, uint32_t access);
 void vqpt_conn_to(struct vqpt_conn *conn, const char *address, const char *port);
+/* The port: `port`, or with "0" a free one. */
+int vqpt_conn_bind(struct vqpt_conn *conn, const char *port);
 void vqpt_conn_close(struct vqpt_conn *conn);
 
 /* The next completion of a CQ, which must be a success. */

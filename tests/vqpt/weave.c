@@ -92,9 +92,7 @@ int vqpt_weave_server(const struct vqpt_options *o, char **args)
 		vqpt_die(errno, "vqp_reg_mr");
 	for (i = 0; i < o->depth; i++)
 		vqpt_conn_post_recv(conn.qp, i, messages + i * stride, (uint32_t)bytes, mr->lkey);
-	port = vqp_bind(conn.qp, (uint16_t)vqpt_number(args[0], UINT16_MAX));
-	if (port < 0)
-		vqpt_die(port, "bind to port %s", args[0]);
+	port = vqpt_conn_bind(&conn, args[0]);
 	vqpt_ready("pid=%d port=%d key=%u addr=%llu\n", getpid(), port, conn.mr->rkey,
 		   (unsigned long long)(uintptr_t)conn.memory);
 	for (;;) {
