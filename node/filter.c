@@ -1,94 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Nobody has anything that makes a process, runs a program, opens a file to
- * write to it, changes a user id, traces, mounts, or loads code into the kernel.
- */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/nsfs.h>
-#include <linux/vqp.h>
-#include <sched.h>
-#include <seccomp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "filter.h"
+#include "filter_programs.h"	/* what filter_rules.c prints */
 
-/* What flags of openat() may not have. Only a program that counts its lines for the tests has files to write. */
-#ifndef VQP_FILTER_OPEN_REFUSED
-#define VQP_FILTER_OPEN_REFUSED	(O_ACCMODE | O_CREAT | O_TRUNC)
-#endif
-
-#define IOCTL_TYPE	((uint32_t)_IOC_TYPEMASK << _IOC_TYPESHIFT)
-
-enum {
-	HOOK = 1 << VQP_PROGRAM_HOOK,
-	VQPD = 1 << VQP_PROGRAM_VQPD,
-	METAD = 1 << VQP_PROGRAM_METAD,
-	DAEMONS = VQPD | METAD,
-	ALL = HOOK | DAEMONS,
-};
-
-/* These programs may make a call whose argument, as far as `mask` goes, has this value. */
-struct rule {
-	unsigned int programs;
-	int call;
-	unsigned int argument;
-	uint32_t mask, value;
-};
-
-#define CALL(programs, name)	{ programs, SCMP_SYS(name), 0, 0, 0 }
-
-static const struct rule rules[] = {
-	/* files: standard input and error, /proc, what root has written */
-	{ ALL, SCMP_SYS(openat), 2, VQP_FILTER_OPEN_REFUSED, 0 },
-	CALL(ALL, read), CALL(ALL, write), CALL(ALL, writev), CALL(ALL, lseek), CALL(ALL, close), CALL(ALL, fcntl),
-	CALL(ALL, fstat), CALL(ALL, stat), CALL(ALL, newfstatat), CALL(ALL, statx),
-	/* each other, and netlink */
-	{ ALL, SCMP_SYS(socket), 0, UINT32_MAX, AF_UNIX },
-	{ ALL, SCMP_SYS(socket), 0, UINT32_MAX, AF_NETLINK },
-	CALL(ALL, connect), CALL(ALL, bind), CALL(ALL, getsockname), CALL(ALL, setsockopt),
-	CALL(ALL, sendto), CALL(ALL, sendmsg), CALL(ALL, recvfrom), CALL(ALL, recvmsg),
-	/* memory, time and the end */
-	CALL(ALL, brk), CALL(ALL, mmap), CALL(ALL, munmap), CALL(ALL, mremap), CALL(ALL, futex),
-	CALL(ALL, clock_gettime), CALL(ALL, gettimeofday), CALL(ALL, getrandom), CALL(ALL, getpid),
-	CALL(ALL, geteuid), CALL(ALL, sched_yield), CALL(ALL, restart_syscall), CALL(ALL, exit), CALL(ALL, exit_group),
-
-	/* the container's network namespace, what is given up in it, and the device there */
-	{ HOOK, SCMP_SYS(setns), 1, UINT32_MAX, CLONE_NEWNET },
-	CALL(HOOK, capget), CALL(HOOK, capset), CALL(HOOK, prctl), CALL(HOOK, poll), CALL(HOOK, ppoll),
-	{ HOOK | METAD, SCMP_SYS(ioctl), 1, IOCTL_TYPE, _IOC(0, VQP_IOC_MAGIC, 0, 0) },
-
-	/* clients, who come and go */
-	CALL(DAEMONS, accept4), CALL(DAEMONS, epoll_wait), CALL(DAEMONS, epoll_pwait), CALL(DAEMONS, epoll_ctl),
-	CALL(DAEMONS, getsockopt), CALL(DAEMONS, shutdown), CALL(DAEMONS, madvise),
-	/* meta servers; network namespaces of clients' containers; the socket that is left */
-	{ VQPD, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET },
-	{ VQPD, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET6 },
-	{ VQPD, SCMP_SYS(ioctl), 1, IOCTL_TYPE, _IOC(0, NSIO, 0, 0) },
-	CALL(VQPD, fstatfs), CALL(VQPD, unlink),
-};
-
-static int add(scmp_filter_ctx filter, const struct rule *rule)
-{
-	const struct scmp_arg_cmp compare = SCMP_CMP64(rule->argument, SCMP_CMP_MASKED_EQ, rule->mask, rule->value);
-
-	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->call, rule->mask ? 1 : 0, &compare);
-}
+#define PROGRAM(name)	{ sizeof(name) / sizeof(*(name)), (struct sock_filter *)(name) }
 
 int vqp_filter_install(enum vqp_program program)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	int ret = filter ? 0 : -ENOMEM;
+	static const struct sock_fprog programs[] = {
+		[VQP_PROGRAM_HOOK] = PROGRAM(hook_program),
+		[VQP_PROGRAM_VQPD] = PROGRAM(vqpd_program),
+		[VQP_PROGRAM_METAD] = PROGRAM(metad_program),
+	};
 
-	for (size_t i = 0; !ret && i < sizeof(rules) / sizeof(*rules); i++)
-		if (rules[i].programs & 1U << program)
-			ret = add(filter, &rules[i]);
-	if (!ret)
-		ret = seccomp_load(filter);
-	seccomp_release(filter);
-	return ret;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &programs[program]))
+		return -errno;
+	return 0;
 }
