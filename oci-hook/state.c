@@ -48,17 +48,33 @@ int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, cha
 	return parse_pid(state, error);
 }
 
+/* Most are some hundred bytes long: it grows as they come. */
+static ssize_t read_all(FILE *in, char **text)
+{
+	size_t room = 0, bytes = 0;
+
+	do {
+		char *grown;
+
+		room = room ? 2 * room : 4096;
+		grown = realloc(*text, room);
+		if (!grown)
+			return -ENOMEM;
+		*text = grown;
+		bytes += fread(*text + bytes, 1, room - bytes, in);
+	} while (bytes == room && bytes <= VQP_STATE_MAX_BYTES);
+	return ferror(in) ? -errno : (ssize_t)bytes;
+}
+
 int vqp_state_read(struct vqp_state *state, FILE *in, char **error)
 {
-	cleanup_free char *text = malloc(VQP_STATE_MAX_BYTES + 1);
-	size_t bytes;
+	cleanup_free char *text = NULL;
+	ssize_t bytes = read_all(in, &text);
 
 	*state = (struct vqp_state){ 0 };
-	if (!text)
-		return vqp_error_fail(error, ENOMEM, "out of memory");
-	bytes = fread(text, 1, VQP_STATE_MAX_BYTES + 1, in);
-	if (ferror(in))
-		return vqp_error_fail(error, errno, "cannot read the container's state: %s", strerror(errno));
+	if (bytes < 0)
+		return vqp_error_fail(error, (int)-bytes, "cannot read the container's state: %s",
+				      strerror((int)-bytes));
 	if (bytes > VQP_STATE_MAX_BYTES)
 		return vqp_error_fail(error, EFBIG, "the container's state is longer than %u bytes",
 				      VQP_STATE_MAX_BYTES);
