@@ -16,6 +16,7 @@
 #include "send.h"
 
 #define FETCH_MAX		4096		/* senders that are remembered, */
+#define FETCH_NS_MAX		256		/* of one namespace at one node, */
 #define FETCH_JIFFIES		(60 * HZ)	/* for longer than they ask */
 #define FETCH_GIVEUP_MS		25000	/* the greatest giveup_ms */
 #define FETCH_RUNNING_MAX	64	/* each keeps a receive of the service and a thread */
@@ -44,26 +45,53 @@ static DECLARE_WAIT_QUEUE_HEAD(fetch_wait);	/* for one to end */
 
 /* ---- What is remembered ---- */
 
+/* By namespace, whose VQPs are counted where they are looked for. */
 static u32 fetch_hash(const u8 *gid, const struct vqp_ask *msg)
 {
-	return jhash_3words(jhash(gid, VQP_GID_BYTES, be32_to_cpu(msg->tenant)),
-			    jhash(msg->gid, VQP_GID_BYTES, be32_to_cpu(msg->epoch)),
-			    be32_to_cpu(msg->from_qp), 0);
+	return jhash_3words(jhash(gid, VQP_GID_BYTES, 0), jhash(msg->gid, VQP_GID_BYTES, 0),
+			    be32_to_cpu(msg->tenant), 0);
 }
 
-static struct vqp_fetch *fetch_find(const u8 *gid, const struct vqp_ask *msg)
+static bool fetch_is_of(const struct vqp_fetch *fetch, const u8 *gid, const struct vqp_ask *msg)
 {
-	struct vqp_fetch *fetch;
+	return fetch->tenant == be32_to_cpu(msg->tenant) &&
+	       !memcmp(fetch->gid, msg->gid, VQP_GID_BYTES) &&
+	       !memcmp(fetch->node_gid, gid, VQP_GID_BYTES);
+}
+
+static bool fetch_is_old(const struct vqp_fetch *fetch)
+{
+	return !fetch->running && time_after(jiffies, fetch->used_at + FETCH_JIFFIES);
+}
+
+static void fetch_free(struct vqp_fetch *fetch)
+{
+	lockdep_assert_held(&fetch_lock);
+	hash_del(&fetch->node);
+	fetch_count--;
+	kfree(fetch);
+}
+
+/* The sender's entry, or NULL; and how many others its namespace has, without the old ones. */
+static struct vqp_fetch *fetch_find(const u8 *gid, const struct vqp_ask *msg, u32 *others)
+{
+	struct vqp_fetch *fetch, *found = NULL;
+	struct hlist_node *next;
 
 	lockdep_assert_held(&fetch_lock);
-	hash_for_each_possible(fetch_table, fetch, node, fetch_hash(gid, msg))
+	*others = 0;
+	hash_for_each_possible_safe(fetch_table, fetch, next, node, fetch_hash(gid, msg)) {
+		if (!fetch_is_of(fetch, gid, msg))
+			continue;
 		if (fetch->qp == be32_to_cpu(msg->from_qp) &&
-		    fetch->epoch == be32_to_cpu(msg->epoch) &&
-		    fetch->tenant == be32_to_cpu(msg->tenant) &&
-		    !memcmp(fetch->gid, msg->gid, VQP_GID_BYTES) &&
-		    !memcmp(fetch->node_gid, gid, VQP_GID_BYTES))
-			return fetch;
-	return NULL;
+		    fetch->epoch == be32_to_cpu(msg->epoch))
+			found = fetch;
+		else if (fetch_is_old(fetch))
+			fetch_free(fetch);
+		else
+			++*others;
+	}
+	return found;
 }
 
 static void fetch_forget(bool all)
@@ -73,27 +101,26 @@ static void fetch_forget(bool all)
 	int bkt;
 
 	lockdep_assert_held(&fetch_lock);
-	hash_for_each_safe(fetch_table, bkt, next, fetch, node) {
-		if (fetch->running ||
-		    (!all && time_before(jiffies, fetch->used_at + FETCH_JIFFIES)))
-			continue;
-		hash_del(&fetch->node);
-		fetch_count--;
-		kfree(fetch);
-	}
+	hash_for_each_safe(fetch_table, bkt, next, fetch, node)
+		if (all || fetch_is_old(fetch))
+			fetch_free(fetch);
 }
 
-/* The sender's entry, with what it says of itself; NULL: no room. */
-static struct vqp_fetch *fetch_get(const u8 *gid, const struct vqp_ask *msg)
+/* The sender's entry, with what it says of itself; NULL: no room, or its namespace has `most`. */
+static struct vqp_fetch *fetch_get(const u8 *gid, const struct vqp_ask *msg, u32 most)
 {
-	struct vqp_fetch *fetch = fetch_find(gid, msg);
+	struct vqp_fetch *fetch;
+	u32 others;
 
+	fetch = fetch_find(gid, msg, &others);
 	if (fetch) {
 		/* Of the number's last life, perhaps. */
-		if (!fetch->running && time_after(jiffies, fetch->used_at + FETCH_JIFFIES))
+		if (fetch_is_old(fetch))
 			fetch->pull = be32_to_cpu(msg->pull) - 1;
 		return fetch;
 	}
+	if (others >= most)
+		return NULL;
 	if (fetch_count >= FETCH_MAX)
 		fetch_forget(false);
 	if (fetch_count >= FETCH_MAX)
@@ -121,7 +148,7 @@ static struct vqp_fetch *fetch_begin(const u8 *gid, const struct vqp_ask *msg)
 
 	spin_lock_bh(&fetch_lock);
 	if (fetch_running < FETCH_RUNNING_MAX)
-		fetch = fetch_get(gid, msg);
+		fetch = fetch_get(gid, msg, FETCH_NS_MAX);
 	if (fetch && !fetch->running && (s32)(pull - fetch->pull) > 0) {
 		fetch->pull = pull;
 		fetch->done = 0;
@@ -171,7 +198,8 @@ int vqp_fetch_tell(const u8 *gid, struct vqp_ask *msg)
 	int ret = 0;
 
 	spin_lock_bh(&fetch_lock);
-	fetch = fetch_get(gid, msg);
+	/* Of one that its share kept from being begun, too: a message is not lost for that. */
+	fetch = fetch_get(gid, msg, FETCH_MAX);
 	if (!fetch) {
 		ret = -ENOMEM;
 	} else if (fetch->pull == pull && fetch->running) {
