@@ -39,7 +39,7 @@ struct rc_piece {
 	struct ib_sge sge[];
 };
 
-#define RC_PIECE_CHAIN	16
+#define RC_PIECE_CHAIN	8
 
 /* ---- Making ---- */
 
