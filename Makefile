@@ -32,7 +32,7 @@ test: deps build kmod-debug ## all tests but the long ones, on 6.1 and 6.12, som
 	tests/run
 
 test-containers: deps build ## every way of starting containers, and what goes wrong with it: up to an hour a kernel
-	SUITE_TIMEOUT=4000 tests/run containers networks functions platforms platforms-faults
+	SUITE_TIMEOUT=4000 tests/run containers networks functions platforms platforms-faults kubernetes
 
 faults: deps build ## what holds under each fault of the testbed: some fifteen minutes a kernel
 	tests/run faults pull
