@@ -275,7 +275,7 @@ fails_with() {
 }
 
 @test "without vqpd the creation ends with what to do" {
-	on 'kill $(pidof vqpd); eventually test ! -e /run/vqp/vqpd.pid'
+	on 'kill $(pidof vqpd); eventually eval "! pidof vqpd"'
 	fails_with 'vqpd is not running' 'bundle c1 "$(address 10.60.0.1)"; create c1'
 	vqp_up
 }

@@ -116,6 +116,8 @@ kill_daemon() {
 
 	sometimes 2 || name=vqp-metad
 	pkill -9 -x "$name" || true
+	# services would take it for one that runs
+	eventually eval "! pidof $name"
 }
 
 restart_daemons() { bash /vqp/tests/services start >/dev/null; }

@@ -86,14 +86,27 @@ has_received() {
 }
 
 # What is alive of each kind of object, on one line. The host's own services hold a constant few.
-census() {
+alive_all() {
 	vqpctl status --json | jq -ec '[.counters[] |
 		select(.made and (.name | IN("peer", "cache", "deferred", "held", "kernel_vqp", "rc", "rc_end", "grant", "window") | not)) |
 		{key: .name, value: (.made - .freed)}] | from_entries'
 }
 
-# CENSUS: until there is as much as then again.
-census_is() { [[ $(census) == "$1" ]]; }
+# The same, when what has just ended is gone: for a while nothing has changed.
+census() {
+	local before='' now same=0 tries
+	for ((tries = 0; tries < 60 && same < 3; tries++)); do
+		now=$(alive_all) || return
+		((++same))
+		[[ $now == "$before" ]] || same=0
+		before=$now
+		sleep 0.25
+	done
+	((same == 3)) && echo "$now"
+}
+
+# CENSUS: there is as much as then again.
+census_is() { [[ $(alive_all) == "$1" ]]; }
 
 # Kernel memory that is not given back, in KiB.
 slab_kib() { awk '/^(SUnreclaim|VmallocUsed|Percpu):/ { sum += $2 } END { print sum }' /proc/meminfo; }

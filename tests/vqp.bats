@@ -262,12 +262,13 @@ atomics_add_up() {
 @test "a message is received once, although its target's RDMA device went and came back meanwhile" {
 	local client
 	with_parameters giveup_ms=25000
-	on 2 'serve vqp-c echo-server 700; rm -f /share/go'
+	on 2 'serve vqp-c echo-server 700; rm -f /share/go /share/ready'
 	on 1 'inside vqp-a vqpt send 10.90.0.3 700
+		touch /share/ready
 		until [[ -e /share/go ]]; do sleep 0.1; done
 		inside vqp-a vqpt send 10.90.0.3 700 --timeout=30000' >"$BATS_TEST_TMPDIR/client" 2>&1 3>&- &
 	client=$!
-	on 2 'eventually has_received 700 1; node-fault loss 100%; touch /share/go
+	on 2 'eventually test -e /share/ready; node-fault loss 100%; touch /share/go
 		eventually has_received 700 2
 		node-fault parent-gone on; node-fault loss off; node-fault parent-gone off'
 	wait "$client" || true
