@@ -309,7 +309,8 @@ bundle()
 		>"$BATS_TEST_TMPDIR/out" 2>&1 || status=$?
 	cat "$BATS_TEST_TMPDIR/out"
 	[ "$status" -eq 125 ]
-	grep -q 'Kernel panic - not syncing: sysrq triggered crash' "$BATS_TEST_TMPDIR/out"
+	grep -qx 'Kernel panic - not syncing: sysrq triggered crash' "$BATS_TEST_TMPDIR/out"
+	grep -q '^called by .*sysrq_handle_crash' "$BATS_TEST_TMPDIR/out"
 	run "$testbed" --name "$second" status
 	[ "$status" -eq 1 ]
 }

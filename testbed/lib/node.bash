@@ -169,19 +169,34 @@ node_last_words()
 		}'
 }
 
+# node_complaint NODE: what its kernel complained of first, where, and who called; a line each
+node_complaint()
+{
+	tr -d '\r' <"$state/node-$1.console" | sed -E 's/^(<[0-9]+>)?\[ *[0-9.]+\] ?//' | awk '
+		!what && /Kernel panic|BUG:|Oops|general protection|WARNING: CPU/ { what = $0 }
+		what && !where && /RIP: / { where = $0 }
+		/^Call Trace:/ && !callers { traced = 1 }
+		traced && match($0, /^ +[a-zA-Z_][^ ]*\+0x/) { callers = callers " " substr($1, 1, index($1, "+") - 1) }
+		/^ *<\/(TASK|IRQ)>/ || /^---/ { traced = 0 }
+		END {
+			if (what)
+				printf "%s\n%s\ncalled by%s\n", what, where, substr(callers, 1, 180)
+		}'
+}
+
 # node_report NODE: say that it is of no more use, and what it said last; at length only once
 node_report()
 {
 	local condition=dead
 	node_alive "$1" && condition="not answering"
-	say "node $1 is $condition; its console ends with:"
-	if [[ -e $state/node-$1.reported ]]; then
-		node_last_words "$1" | tail -n 3
-	else
-		node_last_words "$1"
-	fi >&2
+	if [[ ! -e $state/node-$1.reported ]]; then
+		say "node $1 is $condition; its console ends with:"
+		node_last_words "$1" >&2
+	fi
 	: >"$state/node-$1.reported"
 	cat "$state/node-$1.qemu" >&2
+	say "node $1 is $condition; its kernel's first complaint:"
+	node_complaint "$1" >&2
 }
 
 # node_ssh_options NODE: options for ssh and scp, to be run in $state because a socket's path is short
