@@ -38,7 +38,7 @@ static const struct trial trials[] = {
 	{ "read_async", IBV_WR_RDMA_READ, 8, LINK_DEPTH, 8, TRIAL_AGAINST_VERBS, false },
 	{ "write_large", IBV_WR_RDMA_WRITE, TRIAL_LARGE_BYTES, 4, 1, TRIAL_AGAINST_VERBS, false },
 	{ "send_large", IBV_WR_SEND, TRIAL_LARGE_BYTES, 4, 1, TRIAL_AGAINST_VERBS, false },
-	{ "write_loss", IBV_WR_RDMA_WRITE, TRIAL_LARGE_BYTES, 4, 1,
+	{ "write_loss", IBV_WR_RDMA_WRITE, TRIAL_LARGE_BYTES, 4, 5,
 	  { { "loss0_us", LINK_VQP, 0 }, { "loss1_us", LINK_VQP, 1 } }, false },
 	{ "messages", IBV_WR_SEND, 8, LINK_DEPTH, 50, { { "vqp_us", LINK_VQP, -1 } }, true },
 };
