@@ -61,6 +61,21 @@ begin_weaving() {
 	on_each bash -c 'echo 16384 >/sys/module/vqp/parameters/pull_bytes'
 }
 
+@test "of one namespace at most 256 senders are fetched from in a minute; the others' messages go by dc" {
+	on_each bash -c 'echo 32 >/sys/module/vqp/parameters/pull_bytes'
+	on 2 'serve vqp-c mem-server 720 --depth=64'
+	on 1 'box vqp-many 9 10.90.0.5
+		storm() { inside vqp-many vqpt storm 10.90.0.3 720 --bytes=40 --count="$1" --depth=8; }
+		before=$(events pulled)
+		fetched() { storm 8; more_than pulled "$before"; }
+		eventually fetched
+		storm 300
+		count=$(($(events pulled) - before))
+		echo "$count fetched"
+		((200 <= count && count <= 256))'
+	on_each bash -c 'echo 16384 >/sys/module/vqp/parameters/pull_bytes'
+}
+
 @test "nobody has bound the port: the sender is told" {
 	run on 1 'inside vqp-a vqpt send 10.90.0.3 799 --bytes=64K --count=5'
 	[ "$status" -ne 0 ]

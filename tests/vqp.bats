@@ -172,7 +172,7 @@ atomics_add_up() {
 
 @test "many VQPs: 2000 in one context, a message from each" {
 	on 2 'serve vqp-c mem-server 701 --bytes=64 --depth=256'
-	on 1 'inside vqp-a vqpt storm 10.90.0.3 701 --count=2000'
+	on 1 'inside vqp-a vqpt storm 10.90.0.3 701 --bytes=8 --count=2000 --depth=2000'
 }
 
 # ---- waiting, sharing ----

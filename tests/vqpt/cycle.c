@@ -98,11 +98,23 @@ int vqpt_cycle_kill(const struct vqpt_options *o, char **args)
 	return 0;
 }
 
+/* From memory, so that it may be fetched. */
+static void send_bytes(const struct vqpt_conn *conn, struct ibv_qp *qp, uint64_t bytes, uint64_t wr_id)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)conn->memory, .length = (uint32_t)bytes, .lkey = conn->mr->lkey };
+	struct ibv_send_wr wr = {
+		.wr_id = wr_id, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+	};
+
+	vqpt_conn_post_send(qp, &wr);
+}
+
 int vqpt_storm_run(const struct vqpt_options *o, char **args)
 {
-	struct vqpt_options own = *o;
-	struct vqpt_conn conn;
-	struct ibv_qp_init_attr attr = { .cap = { 4, 4, 1, 1, 64 }, .qp_type = VQP_QPT_VQP };
+	struct vqpt_conn conn = vqpt_conn_open(o, o->bytes, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_qp_init_attr attr = {
+		.send_cq = conn.send_cq, .recv_cq = conn.recv_cq, .cap = { 4, 4, 1, 1, 64 }, .qp_type = VQP_QPT_VQP,
+	};
 	struct ibv_qp **qps = calloc(o->count, sizeof(struct ibv_qp *));
 	sigset_t signals;
 	uint32_t i;
@@ -110,10 +122,6 @@ int vqpt_storm_run(const struct vqpt_options *o, char **args)
 
 	if (!qps)
 		vqpt_die(ENOMEM, "memory for %u VQPs", o->count);
-	own.depth = o->count < VQP_MAX_WR ? o->count : VQP_MAX_WR;	/* sizes the CQs */
-	conn = vqpt_conn_open(&own, 4096, IBV_ACCESS_LOCAL_WRITE);
-	attr.send_cq = conn.send_cq;
-	attr.recv_cq = conn.recv_cq;
 	for (i = 0; i < o->count; i++) {
 		qps[i] = vqp_create_qp(vqp_pd(conn.context), &attr);
 		if (!qps[i])
@@ -122,10 +130,12 @@ int vqpt_storm_run(const struct vqpt_options *o, char **args)
 		if (err)
 			vqpt_die(err, "connecting VQP %u", i);
 	}
-	for (i = 0; i < o->count; i++)
-		send_signaled(qps[i], i);
-	for (i = 0; i < o->count; i++)
-		vqpt_conn_wait(&conn, conn.send_cq);
+	for (i = 0; i < o->count + o->depth; i++) {
+		if (i >= o->depth && i - o->depth < o->count)
+			vqpt_conn_wait(&conn, conn.send_cq);
+		if (i < o->count)
+			send_bytes(&conn, qps[i], o->bytes, i);
+	}
 	printf("%u VQPs\n", o->count);
 	if (o->background) {
 		sigemptyset(&signals);

@@ -33,7 +33,7 @@ static const struct {
 	{ "cycle", "ADDRESS PORT", "--count times: open, create, connect, send, close", 2, vqpt_cycle_run },
 	{ "kill", "ADDRESS PORT KEY ADDR", "--count times: a process that transfers to a mem-server is killed", 4,
 	  vqpt_cycle_kill },
-	{ "storm", "ADDRESS PORT", "--count VQPs in one context, a message from each", 2, vqpt_storm_run },
+	{ "storm", "ADDRESS PORT", "--count VQPs in one context, a message of --bytes from each", 2, vqpt_storm_run },
 	{ "fork", "ADDRESS PORT", "a child uses its parent's VQP", 2, vqpt_share_fork },
 	{ "scm", "ADDRESS PORT", "a process uses a VQP it got by SCM_RIGHTS", 2, vqpt_share_scm },
 	{ "epoll", "ADDRESS PORT", "sleep in epoll until the echo arrives", 2, vqpt_share_epoll },
