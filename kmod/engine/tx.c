@@ -1024,12 +1024,13 @@ void vqp_tx_init(struct vqp_tx *tx, const struct vqp_tx_ops *ops,
 
 void vqp_tx_queue(struct vqp_tx *tx, struct vqp_msg *msg)
 {
-	const u32 packet = tx->cfg->payload_bytes;
+	u32 packet;
 
 	if (tx->dead) {
 		tx->ops->complete(tx, msg, VQP_WC_WR_FLUSH_ERR);
 		return;
 	}
+	packet = tx->cfg->payload_bytes;
 	msg->assigned = false;
 	msg->psns = vqp_tx_count(msg->bytes, msg->op == VQP_OP_READ ?
 				 packet * VQP_READ_CHUNK_PACKETS : packet);
