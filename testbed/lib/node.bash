@@ -262,12 +262,12 @@ node_exec()
 	return "$status"
 }
 
-# node_processes: the ids of this testbed's processes, which all work in $state
+# node_processes: the ids of this testbed's processes, which all work in $state, also if that has been deleted
 node_processes()
 {
 	local path
 	for path in /proc/[0-9]*; do
-		[[ $(readlink "$path/cwd") == "$state" && $(readlink "$path/exe") =~ /(qemu-system[^/]*|ssh|scp)$ ]] &&
+		[[ $(readlink "$path/cwd") == "$state"?(" (deleted)") && $(readlink "$path/exe") =~ /(qemu-system[^/]*|ssh|scp)$ ]] &&
 			echo "${path##*/}"
 	done 2>/dev/null
 	return 0
