@@ -34,8 +34,8 @@ test: deps build kmod-debug ## all tests but the long ones, on 6.1 and 6.12, som
 test-containers: deps build ## every way of starting containers, and what goes wrong with it: up to an hour a kernel
 	SUITE_TIMEOUT=4000 tests/run containers networks functions platforms platforms-faults kubernetes
 
-faults: deps build ## what holds under each fault of the testbed: some fifteen minutes a kernel
-	tests/run faults pull
+faults: deps build ## what holds under each fault of the testbed, and the largest requests: some twenty minutes a kernel
+	tests/run faults pull large
 
 leftovers: deps build ## pods at random, with kills and lost DELs; then GC: nothing is left [STARTS=1000] [SEED=]
 	STARTS=$(or $(STARTS),1000) SUITE_TIMEOUT=8000 tests/run leftovers
