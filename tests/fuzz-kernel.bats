@@ -44,7 +44,7 @@ transfer='inside work-a vqpt send 10.91.0.2 700 --bytes=5000 --depth=8'
 	on 1 "fuzz-packets --stranger --to 10.77.0.2 --from 10.77.0.101 --target $target --seed $RANDOM --seconds $seconds &
 		while kill -0 \$! 2>/dev/null; do $transfer --count=200; done
 		wait \$!"
-	on 2 '(($(events rx_malformed) > 100 && $(events rx_foreign) > $(</run/foreign)))'
+	on 2 '(($(events rx_malformed) > 0 && $(events rx_foreign) > $(</run/foreign)))'
 }
 @test "packets: a node that forges its own kernel's packets breaks its own flows at most" {
 	on 2 'stop_all; serve work-b echo-server 700 --bytes=5000; serve fuzz-target mem-server 701 --bytes=64K --access=15'
