@@ -175,7 +175,7 @@ node_complaint()
 	tr -d '\r' <"$state/node-$1.console" | sed -E 's/^(<[0-9]+>)?\[ *[0-9.]+\] ?//' | awk '
 		!what && /Kernel panic|BUG:|Oops|general protection|WARNING: CPU/ { what = $0 }
 		what && !where && /RIP: / { where = $0 }
-		/^Call Trace:/ && !callers { traced = 1 }
+		what && /^Call Trace:/ && !callers { traced = 1 }
 		traced && match($0, /^ +[a-zA-Z_][^ ]*\+0x/) { callers = callers " " substr($1, 1, index($1, "+") - 1) }
 		/^ *<\/(TASK|IRQ)>/ || /^---/ { traced = 0 }
 		END {
