@@ -287,7 +287,7 @@ nothing_left() { on 1 'stop_all; eventually census_is "$(<$run/census)"'; }
 		mkdir -p /sys/fs/cgroup/faults
 		echo 4M >/sys/fs/cgroup/faults/memory.max
 		begin hungry bash -c "echo \$\$ >/sys/fs/cgroup/faults/cgroup.procs
-			exec ip netns exec fault-a vqpt storm 10.91.0.3 701 --bytes=8 --count=100000"
+			exec ip netns exec fault-a vqpt storm 10.91.0.3 701 --bytes=8 --count=100000 --depth=16384"
 		status=0
 		outcome hungry || status=$?
 		((status == 1 || status == 137))	# refused or killed

@@ -24,15 +24,15 @@ teardown_file() {
 	on 1 remove_boxes && on 2 remove_boxes
 }
 
-@test "write: 1 GiB" {
+# COMMAND: all of a server's memory
+of_memory() {
+	local target
 	target=$(on 2 'serve vqp-c mem-server 701 --bytes=1G; echo $key $addr')
-	on 1 "inside vqp-a vqpt write 10.90.0.3 701 $target --bytes=1G --timeout=800000"
+	on 1 "inside vqp-a vqpt $1 10.90.0.3 701 $target --bytes=1G --timeout=800000"
 }
 
-@test "read: 1 GiB" {
-	target=$(on 2 'serve vqp-c mem-server 701 --bytes=1G; echo $key $addr')
-	on 1 "inside vqp-a vqpt read 10.90.0.3 701 $target --bytes=1G --timeout=800000"
-}
+@test "write: 1 GiB" { of_memory write; }
+@test "read: 1 GiB" { of_memory read; }
 
 # whoever sends has room for what comes back: a node has 2 GiB in all
 @test "send: 512 MiB, and back" {

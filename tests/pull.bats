@@ -13,6 +13,9 @@ setup_file() {
 	set_up_links rc_busy=2 pull_bytes=16384
 }
 
+# BYTES: messages from this size on are fetched; 0: none
+pull_from() { on_each bash -c "echo $1 >/sys/module/vqp/parameters/pull_bytes"; }
+
 # OPTIONS OPTIONS LEAST: an echo server with the first on node 2, a client with the second; of its messages at
 # least so many are fetched. The first find no link.
 sends() {
@@ -53,16 +56,16 @@ begin_weaving() {
 }
 
 @test "pull_bytes=0: nothing is fetched" {
-	on_each bash -c 'echo 0 >/sys/module/vqp/parameters/pull_bytes'
+	pull_from 0
 	on 2 'serve vqp-c echo-server 720 --bytes=64K --depth=16'
 	on 1 'before=$(events pulled)
 		inside vqp-a vqpt send 10.90.0.3 720 --bytes=64K --depth=16 --count=100
 		(( $(events pulled) == before ))'
-	on_each bash -c 'echo 16384 >/sys/module/vqp/parameters/pull_bytes'
+	pull_from 16384
 }
 
 @test "of one namespace at most 256 senders are fetched from in a minute; the others' messages go by dc" {
-	on_each bash -c 'echo 32 >/sys/module/vqp/parameters/pull_bytes'
+	pull_from 32
 	on 2 'serve vqp-c mem-server 720 --depth=64'
 	on 1 'box vqp-many 9 10.90.0.5
 		storm() { inside vqp-many vqpt storm 10.90.0.3 720 --bytes=40 --count="$1" --depth=8; }
@@ -73,7 +76,7 @@ begin_weaving() {
 		count=$(($(events pulled) - before))
 		echo "$count fetched"
 		((200 <= count && count <= 256))'
-	on_each bash -c 'echo 16384 >/sys/module/vqp/parameters/pull_bytes'
+	pull_from 16384
 }
 
 @test "nobody has bound the port: the sender is told" {

@@ -130,12 +130,13 @@ int vqpt_storm_run(const struct vqpt_options *o, char **args)
 		if (err)
 			vqpt_die(err, "connecting VQP %u", i);
 	}
-	for (i = 0; i < o->count + o->depth; i++) {
-		if (i >= o->depth && i - o->depth < o->count)
+	for (i = 0; i < o->count; i++) {
+		if (i >= o->depth)
 			vqpt_conn_wait(&conn, conn.send_cq);
-		if (i < o->count)
-			send_bytes(&conn, qps[i], o->bytes, i);
+		send_bytes(&conn, qps[i], o->bytes, i);
 	}
+	for (i = 0; i < o->count && i < o->depth; i++)
+		vqpt_conn_wait(&conn, conn.send_cq);
 	printf("%u VQPs\n", o->count);
 	if (o->background) {
 		sigemptyset(&signals);
