@@ -83,7 +83,7 @@ node_start()
 	# counts, a kernel that measures it on a busy host may get wrong several times over.
 	append+=" tsc=reliable tsc_early_khz=$(host_tsc_khz) vqp.node=$node"
 	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none -no-reboot
-		-machine q35 -smp "$cpus" -m 2G
+		-machine q35 -smp "$cpus" -m 4G
 		-kernel vmlinux -initrd initramfs -append "$append"
 		-chardev "file,id=console,path=node-$node.console" -serial chardev:console
 		-chardev "socket,id=monitor,path=node-$node.monitor,server=on,wait=off" -mon chardev=monitor
