@@ -1060,8 +1060,19 @@ static bool vqp_tx_send_close(struct vqp_tx *tx)
 	return true;
 }
 
+/*
+ * While the timer was late (of a processor that had no time for it) nothing was sent again, and
+ * what had been answered not looked at: that is not held against the target.
+ */
+static void vqp_tx_excuse(struct vqp_tx *tx, u64 deadline_us, u64 now_us)
+{
+	if (deadline_us && deadline_us < now_us)
+		tx->progress_us += min_t(u64, now_us - deadline_us, now_us - tx->progress_us);
+}
+
 void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 {
+	const u64 deadline_us = tx->deadline_us;
 	bool due = false;
 	u32 i;
 
@@ -1070,6 +1081,7 @@ void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 		return;
 	vqp_tx_make_good(tx, now_us);
 	if (!tx->pause_us && (vqp_tx_outstanding(tx) || tx->blocked)) {
+		vqp_tx_excuse(tx, deadline_us, now_us);
 		if (now_us - tx->progress_us >= tx->cfg->giveup_us) {
 			vqp_tx_abort(tx, VQP_WC_RETRY_EXC_ERR);
 			return;

@@ -26,7 +26,7 @@
  * Turns also tell what came late and was not lost: then the cut is undone.
  * After giveup_us without progress every message fails with RETRY_EXC_ERR;
  * RNR and BUSY count as progress, waiting for room at the carrier does not. While the flow is
- * curbed the time stands still for it, but for forget_us.
+ * curbed the time stands still for it, and while its timer is late, but for forget_us.
  * What the target refuses fails once all messages before it are finished.
  * A target that has forgotten the flow may have carried out what it has not
  * acknowledged: nothing that could be seen twice is sent again, the flow fails.

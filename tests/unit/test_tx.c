@@ -1209,6 +1209,25 @@ static void an_idle_flow_does_not_give_up(void **state)
 	assert_int_equal(env.ndone, 1);
 }
 
+static void a_late_timer_is_not_held_against_the_target(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+	u64 begin;
+
+	(void)state;
+	post(&msg);
+	expect_psn(PSN(0));
+	env.now += 10 * GIVEUP;
+	begin = env.now;
+	vqp_tx_timeout(&env.tx, env.now);
+	expect_psn(PSN(0));
+	assert_int_equal(env.ndone, 0);
+	while (!env.ndone)
+		timeout();
+	assert_in_range(env.now - begin, GIVEUP - RTO, GIVEUP);
+	assert_true(env.nsent > 3);
+}
+
 static void the_timer_is_armed_once_for_many_packets(void **state)
 {
 	struct vqp_msg msgs[20];
@@ -2843,6 +2862,7 @@ int main(void)
 		TEST(an_answer_to_another_packet_is_no_measure),
 		TEST(nobody_there_ends_in_retry_exceeded),
 		TEST(giving_up_counts_from_the_last_progress),
+		TEST(a_late_timer_is_not_held_against_the_target),
 		TEST(an_idle_flow_does_not_give_up),
 		TEST(the_timer_is_armed_once_for_many_packets),
 		TEST(an_early_timeout_is_put_off),
