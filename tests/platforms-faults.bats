@@ -63,7 +63,7 @@ dies_with_its_watcher() {
 
 # PLATFORM: as many as AT_ONCE start at once, each with a namespace of its own, and go at once
 many_at_once() {
-	NODE_TIMEOUT=1200 on 1 "p=$1 n=${AT_ONCE-32}"'
+	NODE_TIMEOUT=2400 on 1 "p=$1 n=${AT_ONCE-32}"'
 		live_objects >/run/vqp-test-before
 		at_once $p $n start vqpt echo-server 7000
 		has_namespaces $n
