@@ -15,12 +15,14 @@
 
 #define SERVICES	"flock --close /run/soak-services bash /vqp/tests/services"	/* one at a time */
 #define LINK		"data0"
+#define LONG_NS		(10ULL * 1000000000)	/* for a command: explains what else did not happen */
 #define STORM_GRACE_NS	(5ULL * 1000000000)	/* until what a storm held up has got through */
 
 static uint64_t storm_end_ns;		/* 0: none */
 
 int soak_run(const char *format, ...)
 {
+	uint64_t begin_ns = soak_now_ns(), took_ns;
 	char command[512];
 	va_list ap;
 	int status;
@@ -29,6 +31,9 @@ int soak_run(const char *format, ...)
 	vsnprintf(command, sizeof(command), format, ap);
 	va_end(ap);
 	status = system(command);
+	took_ns = soak_now_ns() - begin_ns;
+	if (took_ns > LONG_NS)
+		soak_say("took %" PRIu64 " s: %s", took_ns / 1000000000, command);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
