@@ -102,11 +102,12 @@ image_ensure()
 	exec {lock}<&-
 }
 
-# image_initramfs TREE OUTPUT: that tree plus the guest's files as they are now
+# image_initramfs TREE INT3 OUTPUT: that tree plus that module and the guest's files as they are now
 image_initramfs()
 {
 	{
 		(cd "$1" && find . | cpio --quiet -o -H newc -R 0:0)
+		(cd "${2%/*}" && echo "${2##*/}" | cpio --quiet -o -H newc -R 0:0)
 		(cd "$top/testbed/guest" && find init root | cpio --quiet -o -H newc -R 0:0)
-	} >"$2"
+	} >"$3"
 }

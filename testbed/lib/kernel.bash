@@ -7,6 +7,7 @@
 # cache/kernel-KEY/initramfs-tree-RELEASE   as in the image
 # cache/kernel-KEY/build                    what modules for it are built with
 # build/linux-RELEASE                       a link to that
+# cache/int3-KEY.ko                         what every node loads first: see testbed/kernel/int3
 
 kernel_source=/usr/src/linux-source-6.1.tar.xz
 
@@ -66,6 +67,24 @@ kernel_release()
 		grep -v -e cloud -e rt- | sort -V | tail -n 1)
 	[[ $release ]] || die "no headers of Linux $1: run $top/testbed/deps"
 	echo "$release"
+}
+
+# kernel_int3 RELEASE: make the module of testbed/kernel/int3 unless the cache has it, and print where it is
+kernel_int3()
+{
+	local release=$1 build=/lib/modules/$1/build key work module
+	[[ $release != *-debug ]] || build=$top/build/linux-$release
+	key=$({ cat "$top"/testbed/kernel/int3/* && echo "$release" && realpath "$build"; } | sha256sum | cut -c 1-16)
+	module=$cache/int3-$key.ko
+	if [[ ! -f $module ]]; then
+		work=$(mktemp -d "$cache/new-XXXXXX")
+		cp "$top"/testbed/kernel/int3/* "$work/"
+		make -C "$build" M="$work" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$work/log" 2>&1 || cat "$work/log" >&2
+		mv -f "$work/int3.ko" "$module" 2>/dev/null
+		rm -rf "$work"
+		[[ -f $module ]] || die "no module int3 for $release"
+	fi
+	echo "$module"
 }
 
 # kernel_slowness KERNEL: what time-outs are multiplied by there
