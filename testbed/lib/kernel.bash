@@ -69,22 +69,21 @@ kernel_release()
 	echo "$release"
 }
 
-# kernel_int3 RELEASE: make the module of testbed/kernel/int3 unless the cache has it, and print where it is
+# kernel_int3 RELEASE: make the module of testbed/kernel/int3 unless the cache has it, and set $int3 to where it is
 kernel_int3()
 {
-	local release=$1 build=/lib/modules/$1/build key work module
+	local release=$1 build=/lib/modules/$1/build key work
 	[[ $release != *-debug ]] || build=$top/build/linux-$release
 	key=$({ cat "$top"/testbed/kernel/int3/* && echo "$release" && realpath "$build"; } | sha256sum | cut -c 1-16)
-	module=$cache/int3-$key.ko
-	if [[ ! -f $module ]]; then
-		work=$(mktemp -d "$cache/new-XXXXXX")
-		cp "$top"/testbed/kernel/int3/* "$work/"
-		make -C "$build" M="$work" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$work/log" 2>&1 || cat "$work/log" >&2
-		mv -f "$work/int3.ko" "$module" 2>/dev/null
-		rm -rf "$work"
-		[[ -f $module ]] || die "no module int3 for $release"
-	fi
-	echo "$module"
+	int3=$cache/int3-$key.ko
+	[[ ! -f $int3 ]] || return 0
+	work=$(mktemp -d "$cache/new-XXXXXX")
+	on_exit "rm -rf '$work'"
+	cp "$top"/testbed/kernel/int3/* "$work/"
+	watched "$work/log" "kernel: int3 for $release" make -C "$build" M="$work" CONFIG_DEBUG_INFO_BTF_MODULES= modules ||
+		die "kernel: no module int3 for $release"
+	mv -f "$work/int3.ko" "$int3"
+	rm -rf "$work"
 }
 
 # kernel_slowness KERNEL: what time-outs are multiplied by there
