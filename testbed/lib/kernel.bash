@@ -80,7 +80,7 @@ kernel_int3()
 	work=$(mktemp -d "$cache/new-XXXXXX")
 	on_exit "rm -rf '$work'"
 	cp "$top"/testbed/kernel/int3/* "$work/"
-	watched "$work/log" "kernel: int3 for $release" make -C "$build" M="$work" CONFIG_DEBUG_INFO_BTF_MODULES= modules ||
+	watched "$work/log" "kernel: int3 for $release" env -u MAKEFLAGS make -C "$build" M="$work" CONFIG_DEBUG_INFO_BTF_MODULES= modules ||
 		die "kernel: no module int3 for $release"
 	mv -f "$work/int3.ko" "$int3"
 	rm -rf "$work"
