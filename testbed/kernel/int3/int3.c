@@ -15,13 +15,13 @@
 
 #define INSN_BYTES	5
 
-static bool int3_is_nop(const u8 *insn, u32 *bytes)
+/* 0: it is none. */
+static u32 int3_nop_bytes(const u8 *insn)
 {
 	static const u8 nop2[] = { 0x66, 0x90 }, nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 
-	*bytes = !memcmp(insn, nop2, sizeof(nop2)) ? sizeof(nop2) :
-		 !memcmp(insn, nop5, sizeof(nop5)) ? sizeof(nop5) : 0;
-	return *bytes;
+	return !memcmp(insn, nop2, sizeof(nop2)) ? sizeof(nop2) :
+	       !memcmp(insn, nop5, sizeof(nop5)) ? sizeof(nop5) : 0;
 }
 
 /* As poke_int3_handler() does what is about to be there. NMI context. */
@@ -30,13 +30,12 @@ static int int3_done(struct notifier_block *block, unsigned long what, void *dat
 	struct pt_regs *regs = ((struct die_args *)data)->regs;
 	const unsigned long at = regs->ip - INT3_INSN_SIZE;
 	u8 insn[INSN_BYTES];
-	u32 bytes;
 
 	if (what != DIE_INT3 || user_mode(regs) ||
 	    copy_from_kernel_nofault(insn, (void *)at, sizeof(insn)))
 		return NOTIFY_DONE;
-	if (int3_is_nop(insn, &bytes))
-		int3_emulate_jmp(regs, at + bytes);
+	if (int3_nop_bytes(insn))
+		int3_emulate_jmp(regs, at + int3_nop_bytes(insn));
 	else if (insn[0] == JMP8_INSN_OPCODE)
 		int3_emulate_jmp(regs, at + JMP8_INSN_SIZE + (s8)insn[1]);
 	else if (insn[0] == JMP32_INSN_OPCODE)
