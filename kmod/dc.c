@@ -342,6 +342,34 @@ static int dc_set_target(struct vqp *vqp, const struct vqp_parent *parent,
 	return 0;
 }
 
+/* The peer at the node `dct`, referenced. Unless it is known, to resolve it takes seconds. */
+static struct vqp_peer *dc_peer(struct vqp_parent *parent, const struct vqp_dct *dct)
+{
+	struct vqp_peer *peer = vqp_peer_get(parent, dct->node_gid);
+
+	if (IS_ERR(peer) && PTR_ERR(peer) != -ENOMEM)
+		return ERR_PTR(-EHOSTUNREACH);
+	return peer;
+}
+
+int vqp_dc_resolve(const struct vqp_dct *dct)
+{
+	struct vqp_parent *parent;
+	struct vqp_peer *peer;
+	int token, ret = 0;
+
+	parent = vqp_parent_enter(&token);
+	if (!parent)
+		return -ENETDOWN;
+	peer = dc_peer(parent, dct);
+	if (IS_ERR(peer))
+		ret = PTR_ERR(peer);
+	else
+		vqp_peer_put(peer);
+	vqp_parent_leave(token);
+	return ret;
+}
+
 int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 {
 	struct vqp_parent *parent;
@@ -351,9 +379,9 @@ int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 	parent = vqp_parent_enter(&token);
 	if (!parent)
 		return -ENETDOWN;
-	peer = vqp_peer_get(parent, dct->node_gid);
+	peer = dc_peer(parent, dct);
 	if (IS_ERR(peer)) {
-		ret = PTR_ERR(peer) == -ENOMEM ? -ENOMEM : -EHOSTUNREACH;
+		ret = PTR_ERR(peer);
 		goto leave;
 	}
 	if (vqp->flow && vqp->carrier != VQP_CARRIER_DC) {

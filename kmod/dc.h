@@ -17,6 +17,12 @@ struct vqp_lane;
 void vqp_dc_init(struct vqp *vqp);
 void vqp_dc_release(struct vqp *vqp);
 
+/*
+ * Have the address of the node `dct` resolved, which takes seconds, before locks are taken to
+ * attach to it. -ENETDOWN, -EHOSTUNREACH, ...
+ */
+int vqp_dc_resolve(const struct vqp_dct *dct);
+
 /* Connect vqp to the node `dct`, also anew. Process context. -ENETDOWN, -EHOSTUNREACH, ... */
 int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct);
 

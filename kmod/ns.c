@@ -128,9 +128,8 @@ struct vqp_ns *vqp_ns_of_net(struct net *net)
 
 /*
  * A namespace that ns_take() took: its contexts fall silent, then the responder
- * contexts that still name it are let go. Drops the reference of vqp_net. A
- * context may be resolving a node's address meanwhile, which takes seconds:
- * no lock of everybody's is held.
+ * contexts that still name it are let go. Drops the reference of vqp_net. Walks
+ * all that it has: no lock of everybody's is held.
  */
 static void ns_kill(struct vqp_ns *ns)
 {

@@ -518,7 +518,11 @@ static int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
 	ret = vqp_meta_route(vqp->ns->tenant, gid, &route);
 	if (ret)
 		return ret;
-	/* Resolving a node's address under it takes seconds; many may wait here. */
+	if (!route.local)
+		ret = vqp_dc_resolve(&route.dct);
+	if (ret)
+		return ret;
+	/* To end a region under it may take seconds; many may wait here. */
 	ret = mutex_lock_killable(&vqp->ctx->lock);
 	if (ret)
 		goto end_route;
