@@ -168,6 +168,7 @@ struct meta_read {
 	struct vqp_send send;		/* last: ends in a flexible array */
 };
 
+static DEFINE_MUTEX(meta_set_mutex);	/* one list follows another; outside: */
 static DEFINE_MUTEX(meta_mutex);	/* guards the list */
 static struct meta_server *meta_servers[VQP_META_MAX];
 
@@ -418,25 +419,28 @@ static void server_warm(struct meta_server *server)
 int vqp_meta_set(const struct vqp_meta_table *tables, u32 count)
 {
 	struct meta_server *servers[VQP_META_MAX] = {};
+	int ret = 0;
 	u32 i;
 
+	mutex_lock(&meta_set_mutex);
 	for (i = 0; i < count; i++) {
 		servers[i] = server_create(&tables[i]);
-		if (!servers[i])
-			goto free;
+		if (!servers[i]) {
+			ret = -ENOMEM;
+			goto put;
+		}
 		server_warm(servers[i]);
 	}
 	mutex_lock(&meta_mutex);
 	for (i = 0; i < VQP_META_MAX; i++)
 		swap(servers[i], meta_servers[i]);
 	mutex_unlock(&meta_mutex);
+put:
+	/* Those of before, or those that were not set. */
 	for (i = 0; i < VQP_META_MAX && servers[i]; i++)
 		server_put(servers[i]);
-	return 0;
-free:
-	while (i--)
-		server_put(servers[i]);
-	return -ENOMEM;
+	mutex_unlock(&meta_set_mutex);
+	return ret;
 }
 
 int vqp_meta_walk(int skip, int (*fn)(const struct vqp_meta_table *table, void *arg), void *arg)

@@ -522,6 +522,8 @@ static struct genl_family nl_family = {
 	.maxattr = VQP_ATTR_MAX,
 	.policy = nl_policy,
 	.module = THIS_MODULE,
+	/* Each call locks what it needs; to end a namespace may take long, and holds none up. */
+	.parallel_ops = true,
 	.small_ops = nl_ops,
 	.n_small_ops = ARRAY_SIZE(nl_ops),
 	.resv_start_op = __VQP_CMD_MAX,
