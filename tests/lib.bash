@@ -32,8 +32,8 @@ on_each()
 	return "$status"
 }
 
-# vqp_up: have the module loaded and the daemons running on all nodes. What runs stays, but for
-# vqpd, which is started anew: a restart of it disturbs nobody.
+# vqp_up: have the module loaded and the daemons running on all nodes, and /vqp seen as it is now. What
+# runs stays, but for vqpd, which is started anew: a restart of it disturbs nobody.
 vqp_up()
 {
 	on_each bash /vqp/tests/services start

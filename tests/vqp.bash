@@ -7,7 +7,7 @@ set -eu -o pipefail
 PATH=${BIN-/vqp/build/bin}:$PATH
 
 # what is slow has not failed
-[[ $(uname -r) != *-debug ]] || export VQPT_TIMEOUT_MS=150000
+[[ $(</proc/sys/kernel/osrelease) != *-debug ]] || export VQPT_TIMEOUT_MS=150000
 
 # NAME TENANT ADDRESS: a network namespace with its VQP namespace.
 box() {

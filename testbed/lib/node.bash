@@ -82,6 +82,9 @@ node_start()
 	# The time stamp counter is the host's; any other clock is a device, slow to read. How fast it
 	# counts, a kernel that measures it on a busy host may get wrong several times over.
 	append+=" tsc=reliable tsc_early_khz=$(host_tsc_khz) vqp.node=$node"
+	# QEMU keeps its translation of code by virtual address, too: a program that is elsewhere each time is
+	# translated each time, and that took most of the time that programs ran.
+	append+=" norandmaps"
 	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none -no-reboot
 		-machine q35 -smp "$cpus" -m 4G
 		-kernel vmlinux -initrd initramfs -append "$append"
@@ -100,7 +103,8 @@ node_start()
 	if [[ $accel == kvm ]]; then
 		args+=(-accel kvm -cpu host)
 	else
-		args+=(-accel tcg,thread=multi -cpu max)
+		# Without erms kernel and libc copy by words: one byte at a time, as QEMU does it, takes ten times as long.
+		args+=(-accel tcg,thread=multi -cpu max,-erms)
 	fi
 	echo "$port" >"$state/node-$node.port"
 	rm -f "$state/node-$node.reported"
