@@ -28,7 +28,7 @@ demo: deps build ## two nodes, a function on each, vqp against verbs: the first 
 bench: deps build ## what vqp costs and gives against verbs, and under loss: some four minutes [KERNEL=]
 	bench/bench $(if $(KERNEL),--kernel $(KERNEL))
 
-test: deps build kmod-debug ## all tests but the long ones, on 6.1 and 6.12, some on the debug kernel
+test: deps build ## all tests but the long ones, on 6.1 and 6.12, some on the debug kernel
 	tests/run
 
 test-containers: deps build ## every way of starting containers, and what goes wrong with it: up to an hour a kernel

@@ -4,6 +4,7 @@
 # FUZZ_CALLS and FUZZ_PACKET_SECONDS say how many and how long; `make fuzz-kernel` has them large. A failure
 # names its seed, and what each worker was doing is in the testbed's share.
 # On the debug kernel in every run: it comes by most of the module.
+# On 6.12 alone in every run, besides: the debug kernel is a 6.1.
 
 bats_require_minimum_version 1.5.0
 load lib

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The short forms of tests/soak/soak.
 # On the debug kernel in every run: it comes by most of the module.
+# On 6.12 alone in every run, besides: the debug kernel is a 6.1.
 
 bats_require_minimum_version 1.5.0
 load lib
