@@ -25,12 +25,8 @@ calls() { awk '$2 == "total" { print $1 }' /run/calls; }
 # READs that it took to look up an address
 lookup_reads() { jq -n --argjson reads "$(events lookup_reads)" --argjson lookups "$(events lookups)" '$reads / $lookups'; }
 
-# N: so many links of the rc carrier may there be, and large messages are fetched; 0: dc alone
-links()
-{
-	echo "$1" > /sys/module/vqp/parameters/rc_max
-	echo $(($1 ? 256 * 1024 : 0)) > /sys/module/vqp/parameters/pull_bytes
-}
+# N: so many links of the rc carrier may there be; 0: dc alone
+links() { echo "$1" > /sys/module/vqp/parameters/rc_max; }
 
 # On the one node, and with what it prints on the other: how long a VQP's requests wait when it changes carriers
 weave_serve()

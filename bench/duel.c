@@ -22,6 +22,17 @@ int duel_lose(int32_t percent)
 	return system(command) ? -1 : 0;
 }
 
+int duel_pull(uint32_t bytes)
+{
+	FILE *file = fopen("/sys/module/vqp/parameters/pull_bytes", "w");
+	int ret;
+
+	if (!file)
+		return -1;
+	ret = fprintf(file, "%u\n", bytes) < 0;
+	return fclose(file) || ret ? -1 : 0;
+}
+
 static int duel_open(struct duel *duel, bool serves, struct link_address own[LINKS])
 {
 	for (int i = 0; i < LINKS; i++)
@@ -105,8 +116,8 @@ static void duel_help(FILE *out)
 	      "a list of requests, in each round.\n"
 	      "  serve      be the other end, once\n"
 	      "  NAME       read_sync, read_async, write_large, send_large; write_loss: with and\n"
-	      "             without loss; incast: one VQP and sixteen; messages: vqp alone;\n"
-	      "             crowd: what 5,000 VQPs take\n"
+	      "             without loss; send_pull: copied and fetched; incast: one VQP and sixteen;\n"
+	      "             messages: vqp alone; crowd: what 5,000 VQPs take\n"
 	      "Exit status: 0 all was measured and every byte was right, 1 not so, 2 wrong usage.\n",
 	      out);
 }

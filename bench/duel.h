@@ -16,6 +16,9 @@ struct duel {
 /* Have the link of this node pass a netem, which loses so many per cent; less than 0: none. 0 or -1. */
 int duel_lose(int32_t percent);
 
+/* Have vqp's messages of so many bytes or more fetched by their target's node; 0: none. 0 or -1. */
+int duel_pull(uint32_t bytes);
+
 /* Do what the client says until it has nothing more to say. */
 void serve(struct duel *duel);
 

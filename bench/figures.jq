@@ -41,7 +41,7 @@ def flat: .duel as $duel | .rc as $rc | {
 	send_large_bytes_per_s_dc: ($duel.send_large | bytes_per_second("vqp_us")),
 	send_large_bytes_per_s_verbs: ($duel.send_large | bytes_per_second("verbs_us")),
 	send_large_ratio_dc: ($duel.send_large | ratio("verbs_us"; "vqp_us")),
-	send_large_zero_copy_ratio: (($rc.send_large | ratio("verbs_us"; "vqp_us")) / ($duel.send_large | ratio("verbs_us"; "vqp_us"))),
+	send_large_zero_copy_ratio: ($rc.send_pull | ratio("copied_us"; "fetched_us")),
 	dc_goodput_loss0_bytes_per_s: ($duel.write_loss | bytes_per_second("loss0_us")),
 	dc_goodput_loss1_bytes_per_s: ($duel.write_loss | bytes_per_second("loss1_us")),
 	dc_goodput_loss1_ratio: ($duel.write_loss | ratio("loss0_us"; "loss1_us")),

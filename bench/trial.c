@@ -19,6 +19,7 @@ struct trial_side {
 	const char *key;	/* of its times in the results; NULL: no such side */
 	int link;
 	int32_t loss_percent;	/* as duel_lose() has it */
+	uint32_t pull_bytes;	/* as duel_pull() has it */
 };
 
 struct trial {
@@ -31,7 +32,7 @@ struct trial {
 	bool spins;		/* so that no system calls are made but for the requests */
 };
 
-#define TRIAL_AGAINST_VERBS	{ { "vqp_us", LINK_VQP, -1 }, { "verbs_us", LINK_VERBS, -1 } }
+#define TRIAL_AGAINST_VERBS	{ { "vqp_us", LINK_VQP, -1, 0 }, { "verbs_us", LINK_VERBS, -1, 0 } }
 
 static const struct trial trials[] = {
 	{ "read_sync", IBV_WR_RDMA_READ, 8, 1, 40, TRIAL_AGAINST_VERBS, false },
@@ -39,8 +40,10 @@ static const struct trial trials[] = {
 	{ "write_large", IBV_WR_RDMA_WRITE, TRIAL_LARGE_BYTES, 4, 1, TRIAL_AGAINST_VERBS, false },
 	{ "send_large", IBV_WR_SEND, TRIAL_LARGE_BYTES, 4, 1, TRIAL_AGAINST_VERBS, false },
 	{ "write_loss", IBV_WR_RDMA_WRITE, TRIAL_LARGE_BYTES, 4, 5,
-	  { { "loss0_us", LINK_VQP, 0 }, { "loss1_us", LINK_VQP, 1 } }, false },
-	{ "messages", IBV_WR_SEND, 8, LINK_DEPTH, 50, { { "vqp_us", LINK_VQP, -1 } }, true },
+	  { { "loss0_us", LINK_VQP, 0, 0 }, { "loss1_us", LINK_VQP, 1, 0 } }, false },
+	{ "send_pull", IBV_WR_SEND, TRIAL_LARGE_BYTES, 4, 5,
+	  { { "copied_us", LINK_VQP, -1, 0 }, { "fetched_us", LINK_VQP, -1, TRIAL_LARGE_BYTES } }, false },
+	{ "messages", IBV_WR_SEND, 8, LINK_DEPTH, 50, { { "vqp_us", LINK_VQP, -1, 0 } }, true },
 };
 
 static int trial_lose(const struct duel *duel, int32_t percent)
@@ -129,7 +132,7 @@ static int trial_side(struct duel *duel, const struct trial *trial, const struct
 {
 	const bool lossy = side->loss_percent >= 0;
 
-	if (lossy && trial_lose(duel, side->loss_percent))
+	if (duel_pull(side->pull_bytes) || (lossy && trial_lose(duel, side->loss_percent)))
 		return -1;
 	if (trial_prepare(duel, trial, side->link) || trial_time(&duel->links[side->link], trial->lists, us) ||
 	    trial_check(duel, trial, side->link))
