@@ -329,23 +329,22 @@ int vqp_ask(const u8 *gid, struct vqp_ask *msg, u32 timeout_ms)
 	return wait.ret;
 }
 
-bool vqp_ask_relearn(const u8 *gid, struct vqp_dct *dct, u32 tenant, const u8 *target_gid)
+int vqp_ask_relearn(const u8 *gid, struct vqp_dct *dct, u32 tenant, const u8 *target_gid)
 {
 	struct vqp_route route;
-	bool found, moved;
+	int ret = -EHOSTUNREACH;
 
 	vqp_meta_forget(tenant, target_gid);
 	if (vqp_meta_route(tenant, target_gid, &route))
-		return false;
-	found = !route.local && !memcmp(route.dct.node_gid, gid, VQP_GID_BYTES);
-	moved = found && memcmp(&route.dct, dct, sizeof(*dct));
-	if (found) {
+		return 0;
+	if (!route.local && !memcmp(route.dct.node_gid, gid, VQP_GID_BYTES)) {
+		ret = memcmp(&route.dct, dct, sizeof(*dct)) != 0;
 		*dct = route.dct;
 		vqp_meta_learn(0, gid, dct);
 		line_hang_up(gid, dct);
 	}
 	vqp_route_end(&route);
-	return moved;
+	return ret;
 }
 
 void vqp_ask_hang_up(const u8 *gid)
@@ -358,6 +357,7 @@ void vqp_ask_hang_up(const u8 *gid)
 /* A receive of the service, which also carries out what it has received. */
 struct ask_heard {
 	struct work_struct work;
+	unsigned long at;		/* jiffies: when */
 	struct vqp_ask msg;
 	u8 gid[VQP_GID_BYTES];
 	struct vqp_recv recv;		/* last: ends in a flexible array */
@@ -372,7 +372,7 @@ static void heard_post(struct ask_heard *heard)
 		kfree(heard);
 }
 
-static int ask_answer(const u8 *gid, struct vqp_ask *msg)
+static int ask_answer(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at)
 {
 	switch (msg->kind) {
 	case VQP_ASK_RC_OPEN:
@@ -384,9 +384,9 @@ static int ask_answer(const u8 *gid, struct vqp_ask *msg)
 	case VQP_ASK_REVOKE:
 		return vqp_grant_revoke(gid, msg);
 	case VQP_ASK_PULL:
-		return vqp_fetch(gid, msg);
+		return vqp_fetch(gid, msg, heard_at);
 	case VQP_ASK_PULLED:
-		return vqp_fetch_tell(gid, msg);
+		return vqp_fetch_tell(gid, msg, heard_at);
 	}
 	return -EOPNOTSUPP;
 }
@@ -394,7 +394,7 @@ static int ask_answer(const u8 *gid, struct vqp_ask *msg)
 static void ask_work(struct work_struct *work)
 {
 	struct ask_heard *heard = container_of(work, struct ask_heard, work);
-	int ret = ask_answer(heard->gid, &heard->msg);
+	int ret = ask_answer(heard->gid, &heard->msg, heard->at);
 
 	heard->msg.status = cpu_to_be32(-ret);
 	/* The asker waits for an answer that cannot be sent, but not for long. */
@@ -422,6 +422,7 @@ static void ask_heard(struct vqp_recv *recv, const struct vqp_recv_info *info)
 		return;
 	}
 	memcpy(heard->gid, info->src_gid, VQP_GID_BYTES);
+	heard->at = jiffies;
 	queue_work(ask_wq, &heard->work);
 }
 

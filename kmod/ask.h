@@ -96,11 +96,11 @@ int vqp_ask_start(struct vqp_ask_call *call, const u8 *gid, const struct vqp_ask
 bool vqp_ask_cancel(struct vqp_ask_call *call);
 
 /*
- * Node `gid`, which was to be found at `dct`, does not answer. If it has started its parent anew,
- * where a target's requests go is where it is: true, and *dct and the line lead there. Process
- * context.
+ * Node `gid`, which was to be found at `dct`, does not answer: look a target on it up. 1: the node
+ * has started its parent anew, and *dct and the line lead there; -EHOSTUNREACH: the target's
+ * address is on another node now; 0: nothing is known that was not. Process context.
  */
-bool vqp_ask_relearn(const u8 *gid, struct vqp_dct *dct, u32 tenant, const u8 *target_gid);
+int vqp_ask_relearn(const u8 *gid, struct vqp_dct *dct, u32 tenant, const u8 *target_gid);
 
 /* Nothing that was asked of that node arrives any more unless it has already. Process context. */
 void vqp_ask_hang_up(const u8 *gid);

@@ -15,7 +15,8 @@
 #include "responder.h"
 #include "send.h"
 
-#define FETCH_MAX		4096		/* senders that are remembered, */
+#define FETCH_MAX		4096		/* senders that are remembered; so many of them, */
+#define FETCH_TOLD_MAX		512		/* only since they asked what came of a pull; */
 #define FETCH_NS_MAX		256		/* of one namespace at one node, */
 #define FETCH_JIFFIES		(60 * HZ)	/* for longer than they ask */
 #define FETCH_GIVEUP_MS		25000	/* the greatest giveup_ms */
@@ -106,8 +107,8 @@ static void fetch_forget(bool all)
 			fetch_free(fetch);
 }
 
-/* The sender's entry, with what it says of itself; NULL: no room, or its namespace has `most`. */
-static struct vqp_fetch *fetch_get(const u8 *gid, const struct vqp_ask *msg, u32 most)
+/* The sender's entry, with what it says of itself; NULL: there are `all`, or `most` of its own. */
+static struct vqp_fetch *fetch_get(const u8 *gid, const struct vqp_ask *msg, u32 most, u32 all)
 {
 	struct vqp_fetch *fetch;
 	u32 others;
@@ -121,9 +122,9 @@ static struct vqp_fetch *fetch_get(const u8 *gid, const struct vqp_ask *msg, u32
 	}
 	if (others >= most)
 		return NULL;
-	if (fetch_count >= FETCH_MAX)
+	if (fetch_count >= all)
 		fetch_forget(false);
-	if (fetch_count >= FETCH_MAX)
+	if (fetch_count >= all)
 		return NULL;
 	fetch = kzalloc(sizeof(*fetch), GFP_ATOMIC | __GFP_NOWARN);
 	if (!fetch)
@@ -140,21 +141,29 @@ static struct vqp_fetch *fetch_get(const u8 *gid, const struct vqp_ask *msg, u32
 	return fetch;
 }
 
+/* Its sender, who asked at that time, waits until then. In jiffies. */
+static unsigned long fetch_until(const struct vqp_ask *msg, unsigned long heard_at)
+{
+	const u32 giveup_ms = be32_to_cpu(msg->giveup_ms);
+
+	return heard_at + msecs_to_jiffies(min_t(u32, giveup_ms, FETCH_GIVEUP_MS));
+}
+
 /* A pull that its sender does not wait for any more is not begun, nor one twice. NULL then. */
-static struct vqp_fetch *fetch_begin(const u8 *gid, const struct vqp_ask *msg)
+static struct vqp_fetch *fetch_begin(const u8 *gid, const struct vqp_ask *msg,
+				     unsigned long heard_at)
 {
 	const u32 pull = be32_to_cpu(msg->pull);
 	struct vqp_fetch *fetch = NULL;
 
 	spin_lock_bh(&fetch_lock);
 	if (fetch_running < FETCH_RUNNING_MAX)
-		fetch = fetch_get(gid, msg, FETCH_NS_MAX);
+		fetch = fetch_get(gid, msg, FETCH_NS_MAX, FETCH_MAX - FETCH_TOLD_MAX);
 	if (fetch && !fetch->running && (s32)(pull - fetch->pull) > 0) {
 		fetch->pull = pull;
 		fetch->done = 0;
 		fetch->running = true;
-		fetch->until = jiffies + msecs_to_jiffies(min_t(u32, be32_to_cpu(msg->giveup_ms),
-								FETCH_GIVEUP_MS));
+		fetch->until = fetch_until(msg, heard_at);
 		fetch_running++;
 	} else {
 		fetch = NULL;
@@ -191,7 +200,7 @@ static bool fetch_is_waited_for(struct vqp_fetch *fetch)
 	return waited_for;
 }
 
-int vqp_fetch_tell(const u8 *gid, struct vqp_ask *msg)
+int vqp_fetch_tell(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at)
 {
 	const u32 pull = be32_to_cpu(msg->pull);
 	struct vqp_fetch *fetch;
@@ -199,10 +208,11 @@ int vqp_fetch_tell(const u8 *gid, struct vqp_ask *msg)
 
 	spin_lock_bh(&fetch_lock);
 	/* Of one that its share kept from being begun, too: a message is not lost for that. */
-	fetch = fetch_get(gid, msg, FETCH_MAX);
+	fetch = fetch_get(gid, msg, FETCH_MAX, FETCH_MAX);
 	if (!fetch) {
 		ret = -ENOMEM;
 	} else if (fetch->pull == pull && fetch->running) {
+		fetch->until = fetch_until(msg, heard_at);
 		ret = -EINPROGRESS;
 	} else if (fetch->pull == pull) {
 		msg->count = cpu_to_be32(fetch->done);
@@ -396,9 +406,9 @@ static struct vqp *fetch_target(const struct vqp_ask *msg)
 	return target;
 }
 
-int vqp_fetch(const u8 *gid, struct vqp_ask *msg)
+int vqp_fetch(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at)
 {
-	struct vqp_fetch *fetch = fetch_begin(gid, msg);
+	struct vqp_fetch *fetch = fetch_begin(gid, msg, heard_at);
 	struct vqp *target;
 	u32 done = 0;
 

@@ -12,9 +12,9 @@
 struct vqp;
 struct vqp_ask;
 
-/* VQP_ASK_PULL and VQP_ASK_PULLED from node gid. 0 or -errno. Process context. */
-int vqp_fetch(const u8 *gid, struct vqp_ask *msg);
-int vqp_fetch_tell(const u8 *gid, struct vqp_ask *msg);
+/* VQP_ASK_PULL* from node gid, heard then (in jiffies). 0 or -errno. Process context. */
+int vqp_fetch(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at);
+int vqp_fetch_tell(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at);
 
 /* vqp has failed and takes no more receives: wait until none is being filled. Process context. */
 void vqp_fetch_break(struct vqp *vqp);

@@ -18,14 +18,16 @@
 #include "rc.h"
 #include "send.h"
 
-static unsigned int pull_bytes;
+static unsigned int pull_bytes = SZ_256K;
 module_param(pull_bytes, uint, 0644);
-MODULE_PARM_DESC(pull_bytes, "messages from this size on are fetched from NIC to NIC (default: 0, none)");
+MODULE_PARM_DESC(pull_bytes, "messages from this size on are fetched from NIC to NIC (default: 256 KiB; 0: none)");
 
 #define PULL_MAX_BYTES		SZ_64M	/* in all; more takes too many windows, and too long */
 #define PULL_RETRY_JIFFIES	(HZ / 50)	/* after something could not be fetched */
-#define PULL_ANSWER_MS		2000	/* after that it is asked about, */
+#define PULL_ANSWER_MS		2000U	/* after that, or half of giveup_ms, it is asked about, */
 #define PULL_ASK_MS		250	/* so often */
+#define PULL_SPARE_MS		1000	/* longer than a target's worker is late */
+#define PULL_KNOWN_JIFFIES	(50 * HZ)	/* its target surely remembers it (FETCH_JIFFIES) */
 /* Each has a thread that waits, and none is to wait for a thread, whatever others send to whom. */
 #define PULL_COUNT_MAX		128
 #define PULL_NS_MAX		16
@@ -161,37 +163,75 @@ static void pull_settle(struct vqp_pull *pull, bool known, u32 done)
 	wake_up_all(&pull_over);
 }
 
-/*
- * Ask, and about what was asked until that is known: 0, with *done, or -errno. The first question
- * is under way for as long as its line tries, and is carried out within as long again, or not at
- * all: after both, nobody does it any more.
- */
-static int pull_ask(struct vqp_pull *pull, u32 *done)
+/* Not one of them was received, nor will be: it was never asked for, or the target said so. */
+static bool pull_is_refused(const struct vqp_ask *msg, int ret)
 {
-	const unsigned long giveup = 2 * msecs_to_jiffies(pull->giveup_ms);
-	unsigned long heard_at = 0, asked_at;
-	struct vqp_ask msg = pull->msg;
-	bool first = true;
+	return ret && (msg->is_answer || (ret != -EIO && ret != -ETIMEDOUT));
+}
+
+/* The messages' address is on another node now, as far as is known. */
+static bool pull_has_moved(struct vqp_pull *pull)
+{
+	const struct vqp *vqp = pull->vqp;
+
+	return vqp_ask_relearn(pull->dct.node_gid, &pull->dct, vqp->ns->tenant,
+			       vqp->remote_gid) == -EHOSTUNREACH;
+}
+
+/*
+ * What was asked is under way no more once the line is hung up, and its target receives nothing
+ * giveup_ms after the last question that it heard; what is on its way then may take a moment.
+ */
+static void pull_give_up(const struct vqp_pull *pull)
+{
+	vqp_ask_hang_up(pull->dct.node_gid);
+	msleep(pull->giveup_ms + PULL_SPARE_MS);
+}
+
+/* Ask once more what came of it: as pull_ask(), or -EINPROGRESS. */
+static int pull_ask_again(const struct vqp_pull *pull, struct vqp_ask *msg, u32 answer_ms,
+			  u32 *done)
+{
 	int ret;
 
-	for (;; first = false) {
+	*msg = pull->msg;
+	msg->kind = VQP_ASK_PULLED;
+	ret = vqp_ask(pull->dct.node_gid, msg, answer_ms);
+	*done = be32_to_cpu(msg->count);
+	return ret;
+}
+
+/* Ask, and about what was asked until that is known: 0, with *done, or -errno. */
+static int pull_ask(struct vqp_pull *pull, u32 *done)
+{
+	const u32 answer_ms = min(PULL_ANSWER_MS, pull->giveup_ms / 2);
+	const unsigned long giveup = msecs_to_jiffies(pull->giveup_ms);
+	struct vqp_ask msg = pull->msg;
+	unsigned long heard_at = jiffies, asked_at = heard_at;
+	int ret;
+
+	ret = vqp_ask(pull->dct.node_gid, &msg, answer_ms);
+	*done = ret ? 0 : be32_to_cpu(msg.count);
+	if (!ret || pull_is_refused(&msg, ret))
+		return 0;
+	while (!time_after(asked_at, heard_at + giveup)) {
+		if (!msg.is_answer && pull_has_moved(pull)) {
+			/* Who might have received of them is gone, as on dc. */
+			*done = 0;
+			ret = 0;
+			break;
+		}
+		msleep(PULL_ASK_MS);
 		asked_at = jiffies;
-		ret = vqp_ask(pull->dct.node_gid, &msg, PULL_ANSWER_MS);
-		*done = be32_to_cpu(msg.count);
+		ret = pull_ask_again(pull, &msg, answer_ms, done);
+		if (!ret && time_after(jiffies, heard_at + PULL_KNOWN_JIFFIES))
+			ret = -ESTALE;
 		if (!ret || ret == -ESTALE)
 			return ret;
-		if (first || ret == -EINPROGRESS)
-			heard_at = jiffies;
-		else if (time_after(asked_at, heard_at + giveup))
-			break;
-		if (!msg.is_answer)
-			vqp_ask_relearn(pull->dct.node_gid, &pull->dct, pull->vqp->ns->tenant,
-					pull->vqp->remote_gid);
-		msleep(PULL_ASK_MS);
-		msg = pull->msg;
-		msg.kind = VQP_ASK_PULLED;
+		if (ret == -EINPROGRESS)
+			heard_at = asked_at;
 	}
-	vqp_ask_hang_up(pull->dct.node_gid);
+	pull_give_up(pull);
 	return ret;
 }
 

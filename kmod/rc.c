@@ -33,7 +33,8 @@ MODULE_PARM_DESC(rc_busy, "one-sided requests in a second that make a peer busy 
 #define RC_SPARE_JIFFIES	(HZ / 10)	/* unused for so long: may make room for another */
 #define RC_ASK_MS		5000
 #define RC_ASK_AGAIN_MS		250
-#define RC_PIECE_BYTES		(64U << 10)	/* of a request: counts as one more */
+#define RC_PIECE_BYTES		(64U << 10)	/* of a request: counts as one more, */
+#define RC_SAMPLE_PIECES	16U		/* at most so many */
 
 static LIST_HEAD(rc_list);
 static DEFINE_SPINLOCK(rc_list_lock);	/* guards it and: */
@@ -136,7 +137,7 @@ static int rc_ask_reached(struct vqp_rc *rc, u32 *psn)
 		if (!vqp)
 			break;
 		again = vqp_ask_relearn(rc->peer->gid, &rc->dct, vqp->ns->tenant,
-					vqp->remote_gid);
+					vqp->remote_gid) > 0;
 		if (!again && !msg.is_answer && time_before(jiffies, until)) {
 			msleep(RC_ASK_AGAIN_MS);
 			again = true;
@@ -342,7 +343,10 @@ unlock:
 	spin_unlock_bh(&rc_list_lock);
 }
 
-/* A request that could go by rc: with many in a second its peer is worth a link. About. */
+/*
+ * A request that could go by rc: with many in a second its peer is worth a link. A large one is
+ * like several, but does not make a peer busy alone. About.
+ */
 static void rc_sample(struct vqp *vqp, u32 bytes)
 {
 	struct vqp_peer *peer = vqp->peer;
@@ -352,7 +356,8 @@ static void rc_sample(struct vqp *vqp, u32 bytes)
 		WRITE_ONCE(peer->rc_second, now);
 		WRITE_ONCE(peer->rc_requests, 0);
 	}
-	WRITE_ONCE(peer->rc_requests, peer->rc_requests + 1 + bytes / RC_PIECE_BYTES);
+	WRITE_ONCE(peer->rc_requests,
+		   peer->rc_requests + 1 + min(bytes / RC_PIECE_BYTES, RC_SAMPLE_PIECES));
 	if (peer->rc_requests >= rc_busy && time_after_eq(now, READ_ONCE(peer->rc_retry_at)))
 		rc_begin(vqp);
 }
