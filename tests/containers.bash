@@ -5,6 +5,8 @@
 
 set -eu -o pipefail
 shopt -s inherit_errexit
+# shellcheck source=tests/expect.bash
+source "${BASH_SOURCE[0]%/*}/expect.bash"
 WORK=/run/vqp-test
 BIN=$WORK/bin
 PATH=$BIN:$PATH
@@ -99,16 +101,6 @@ run_once() {
 
 pid_of() { echo "$(<"$WORK/$1.pid")"; }	# the file has no end of line
 
-# Try COMMAND for up to 20 s.
-eventually() {
-	local deadline=$((SECONDS + 20))
-
-	until "$@"; do
-		((SECONDS < deadline)) || { echo "never: $*" >&2; return 1; }
-		sleep 0.1
-	done
-}
-
 # The kernel's VQP namespaces of containers, as "tenant address" lines.
 namespaces() { vqpctl ns list --json | jq -r '.[] | select(.tenant != 0) | "\(.tenant) \(.gid | ltrimstr("::ffff:"))"'; }
 
@@ -146,9 +138,6 @@ limits_of() {
 
 is_running() { [ "$(runc state "$1" | jq -r .status)" = running ]; }
 
-# Succeeds if COMMAND fails; plain "!" would not end the script.
-refused() { if "$@"; then return 1; fi; }
-
 # Names a network list on the bridge cni0 with vqp behind it, subnet 10.66.NUMBER.0/24, changed by a jq filter.
 network() {
 	local list=$WORK/$1.conflist
@@ -170,11 +159,11 @@ attach() {
 # LIST NAME [IFNAME]
 detach() { CNI_PATH=$BIN/cni:/usr/lib/cni cni-exec del "$1" "cni-$2" "/run/netns/$2" "${3-eth0}"; }
 
-# COMMAND LIST NAME RESULT: call the plugin vqp of a list alone
+# COMMAND LIST NAME RESULT [IFNAME]: call the plugin vqp of a list alone
 plugin() {
 	jq -c --argjson prev "$4" '. as $list | .plugins[] | select(.type == "vqp") |
 		. + {name: $list.name, cniVersion: $list.cniVersion, prevResult: $prev}' "$2" |
-		CNI_COMMAND=$1 CNI_CONTAINERID=cni-$3 CNI_NETNS=/run/netns/$3 CNI_IFNAME=eth0 "$BIN/cni/vqp"
+		CNI_COMMAND=$1 CNI_CONTAINERID=cni-$3 CNI_NETNS=/run/netns/$3 CNI_IFNAME=${5-eth0} "$BIN/cni/vqp"
 }
 
 # NUMBER...: of network namespaces nNUMBER, all at once, call the plugin vqp of a list by COMMAND; their

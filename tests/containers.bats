@@ -230,8 +230,8 @@ fails_with() {
 	on 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
 		start c2 "$(address 10.60.0.2) | $(tenant 2)"
 		runc exec c2 sh -c "! ls /dev/infiniband 2>/dev/null"
-		refused nsenter -t $(pid_of c2) -n vqpctl vqps 2>$WORK/refusal
-		refused nsenter -t $(pid_of c2) -n vqpctl ns list 2>>$WORK/refusal
+		not nsenter -t $(pid_of c2) -n vqpctl vqps 2>$WORK/refusal
+		not nsenter -t $(pid_of c2) -n vqpctl ns list 2>>$WORK/refusal
 		[ "$(grep -c "vqp module" $WORK/refusal)" = 2 ]'
 }
 
@@ -326,7 +326,7 @@ fails_with() {
 }
 
 @test "vqp-runtime writes its reason to runc's log" {
-	on 'refused vqp-runtime --log $WORK/log --log-format=json create --bundle /nowhere c1
+	on 'not vqp-runtime --log $WORK/log --log-format=json create --bundle /nowhere c1
 		jq -e ".level == \"error\" and (.msg | contains(\"/nowhere\"))" $WORK/log'
 }
 
@@ -483,7 +483,7 @@ fails_with() {
 	on 'list=$(network net 1)
 		address=$(attach $list n1)
 		plugin CHECK $list n1 "$(result $address)"
-		refused plugin CHECK $list n1 "$(result 10.60.0.9)"
+		not plugin CHECK $list n1 "$(result 10.60.0.9)"
 		detach $list n1
 		[ "$(plugin CHECK $list n1 "$(result $address)" | jq .code)" = 102 ]'
 }

@@ -73,7 +73,7 @@ nothing_remains() {
 # NAME LIST: a container that has been refused
 refused_network() {
 	bundle "$1" "$(on_network "$2")"
-	refused launch "$1" create 2>"$WORK/refusal"
+	not launch "$1" create 2>"$WORK/refusal"
 	cat "$WORK/refusal"
 	nothing_remains
 }

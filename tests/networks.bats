@@ -119,7 +119,7 @@ refused_with() {
 		eventually test -e $WORK/waits
 		[ "$(remains)" ]
 		kill -9 $(pidof vqp-network)
-		refused wait $creator
+		not wait $creator
 		pkill -x vqp-test-waits
 		eventually nothing_remains'
 }
@@ -141,10 +141,10 @@ refused_with() {
 @test "an annotation that is not allowed starts no container, and loads nothing" {
 	refused_with secret 'annotation io.vqp.network: secret is not among \"networks\" of \"annotations\" in /etc/vqp/runtime.json'
 	on 1 'bundle c1 "$(on_network secret)"
-		refused traced $WORK/trace vqp-runtime create --bundle $WORK/c1 c1 </dev/null
+		not traced $WORK/trace vqp-runtime create --bundle $WORK/c1 c1 </dev/null
 		grep -q "execve(\"$BIN/vqp-network\"" $WORK/trace
-		refused grep libvqpcni $WORK/trace'
-	on 1 'operator; bundle c1 "$(on_network blue)"; refused launch c1 create 2>&1 | grep "blue is not among"'
+		not grep libvqpcni $WORK/trace'
+	on 1 'operator; bundle c1 "$(on_network blue)"; not launch c1 create 2>&1 | grep "blue is not among"'
 }
 
 @test "a hostile name is no name" {
@@ -166,11 +166,11 @@ refused_with() {
 
 @test "a container on the host's network, or with a network, keeps what it has" {
 	on 1 'bundle c1 "$(on_network blue) | .linux.namespaces |= map(select(.type != \"network\"))"
-		refused launch c1 create 2>&1 | grep "uses the host.s network"
+		not launch c1 create 2>&1 | grep "uses the host.s network"
 		ip netns add n1
 		ip -n n1 link add eth0 type dummy
 		bundle c2 "$(on_network blue) | $(netns n1)"
-		refused launch c2 create 2>&1 | grep "the container has a network, its eth0"
+		not launch c2 create 2>&1 | grep "the container has a network, its eth0"
 		ip -n n1 link show eth0
 		nothing_remains'
 }
@@ -179,7 +179,7 @@ refused_with() {
 	on 1 'start c1 "$(on_network blue)"
 		address=$(address_in $(pid_of c1))
 		bundle c2 "$(on_network blue) | (.linux.namespaces[] | select(.type == \"network\")).path = \"/proc/$(pid_of c1)/ns/net\""
-		refused launch c2 create 2>&1 | grep "the container has a network"
+		not launch c2 create 2>&1 | grep "the container has a network"
 		[ "$(address_in $(pid_of c1))" = $address ]
 		has_namespace $address'
 }
@@ -189,7 +189,7 @@ refused_with() {
 		VQP_RUNTIME_REAL=true vqp-runtime create --bundle $WORK/c1 c1
 		jq "del(.hooks.createRuntime[0])" $WORK/c1/config.json >$WORK/c1/changed
 		mv $WORK/c1/changed $WORK/c1/config.json
-		refused runc create --bundle $WORK/c1 c1 </dev/null 2>&1 | grep "nobody has attached the container"
+		not runc create --bundle $WORK/c1 c1 </dev/null 2>&1 | grep "nobody has attached the container"
 		nothing_remains'
 }
 
@@ -199,7 +199,7 @@ refused_with() {
 	on 1 'bundle c1 "$(address 10.60.0.1) | $(shell true)"
 		traced $WORK/trace vqp-runtime run --bundle $WORK/c1 c1 </dev/null
 		grep -q "execve(\"$BIN/vqp-hook\"" $WORK/trace
-		refused grep -e vqp-network -e libvqpcni $WORK/trace
+		not grep -e vqp-network -e libvqpcni $WORK/trace
 		bundle c2 "$(on_network blue) | $(shell true)"
 		traced $WORK/trace vqp-runtime run --bundle $WORK/c2 c2 </dev/null
 		grep -q "execve(\"$BIN/vqp-network\"" $WORK/trace

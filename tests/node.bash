@@ -46,8 +46,6 @@ announced() {
 		'any(.entries[]; .tenant == $tenant and .gid == $gid and ($node == "" or .node_gid == $node))'
 }
 
-not() { ! "$@"; }
-
 # TENANT ADDRESS: this node has the namespace.
 present() {
 	vqpctl ns list --json | jq -e --argjson tenant "$1" --arg gid "::ffff:$2" \

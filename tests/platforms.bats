@@ -174,11 +174,11 @@ lives_and_ends() {
 	on 1 'file=/etc/docker/daemon.json
 		cp $file $WORK/before
 		echo "{" >$file
-		refused vqpctl configure docker 2>$WORK/refusal
+		not vqpctl configure docker 2>$WORK/refusal
 		[ "$(cat $file)" = "{" ]
 		grep -q "$file: not JSON" $WORK/refusal
 		cp $WORK/before $file
-		refused setpriv --reuid 65534 --clear-groups vqpctl configure crio
+		not setpriv --reuid 65534 --clear-groups vqpctl configure crio
 		[ ! -e /etc/crio ]'
 }
 

@@ -4,6 +4,8 @@
 # stand for containers, vqpt in them. Sourced there.
 
 set -eu -o pipefail
+# shellcheck source=tests/expect.bash
+source "${BASH_SOURCE[0]%/*}/expect.bash"
 PATH=${BIN-/vqp/build/bin}:$PATH
 
 # what is slow has not failed
@@ -48,17 +50,6 @@ holds() {
 stop_all() {
 	pkill -9 -x vqpt || return 0
 	eventually eval '! pgrep -x vqpt'
-}
-
-# COMMAND...: until it succeeds, for at most 15 seconds.
-eventually() {
-	local tries
-	for ((tries = 0; tries < 75; tries++)); do
-		"$@" >/dev/null 2>&1 && return
-		sleep 0.2
-	done
-	echo "still not: $*" >&2
-	return 1
 }
 
 remove_boxes() {
