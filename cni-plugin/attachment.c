@@ -129,23 +129,31 @@ int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *con
 	return error->code;
 }
 
-/* The VQP namespace of a network namespace among vqpd's; NULL if there is none. */
-static const json_t *find_in(const json_t *list, ino_t inode)
-{
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach(list, i, item)
-		if (json_integer_value(json_object_get(item, "netns_ino")) == (json_int_t)inode)
-			return item;
-	return NULL;
-}
-
 static int is_member(const json_t *item, const char *name, const char *wanted)
 {
 	const char *text = json_string_value(json_object_get(item, name));
 
 	return !text || !strcmp(text, wanted);
+}
+
+static int is_own(const struct vqp_args *args, const struct vqp_config *config, const json_t *item)
+{
+	return is_member(item, "id", args->container_id) && is_member(item, "ifname", args->ifname) &&
+	       is_member(item, "network", config->name);
+}
+
+/* This attachment's among those of a network namespace, or else another of them; NULL if it has none. */
+static const json_t *find_in(const json_t *list, ino_t inode, const struct vqp_args *args,
+			     const struct vqp_config *config)
+{
+	const json_t *item, *found = NULL;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+		if (json_integer_value(json_object_get(item, "netns_ino")) == (json_int_t)inode &&
+		    (!found || is_own(args, config, item)))
+			found = item;
+	return found;
 }
 
 static int compare(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_terms *terms,
@@ -154,8 +162,7 @@ static int compare(const struct vqp_args *args, const struct vqp_config *config,
 	const char *found = json_string_value(json_object_get(item, "gid"));
 	uint8_t gid[16], found_gid[16];
 
-	if (!is_member(item, "id", args->container_id) || !is_member(item, "ifname", args->ifname) ||
-	    !is_member(item, "network", config->name))
+	if (!is_own(args, config, item))
 		return vqp_error_set(error, VQP_ERROR_CHECK, "the VQP namespace is that of another attachment, %s",
 				     json_string_value(json_object_get(item, "name")));
 	if (json_integer_value(json_object_get(item, "tenant")) != terms->tenant || !found ||
@@ -182,7 +189,7 @@ int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *c
 	request = json_pack("{s:s}", "op", "list");
 	if (vqp_ask(config, request, &reply, "look at the VQP namespace of", args->container_id, error))
 		return error->code;
-	item = find_in(json_object_get(reply, "namespaces"), inode);
+	item = find_in(json_object_get(reply, "namespaces"), inode, args, config);
 	if (!item)
 		return vqp_error_set(error, VQP_ERROR_CHECK, "the VQP namespace of %s is missing", address);
 	return compare(args, config, terms, address, item, error);

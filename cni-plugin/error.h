@@ -19,7 +19,7 @@ enum vqp_error_code {
 	VQP_ERROR_UNAVAILABLE	= 50,	/* STATUS: cannot serve ADD */
 	VQP_ERROR_LIMITED	= 51,	/* ... and containers that are there may reach less */
 	VQP_ERROR_REFUSED	= 100,	/* vqpd refused; details say why */
-	VQP_ERROR_TAKEN		= 101,	/* the address or the network namespace has another VQP namespace */
+	VQP_ERROR_TAKEN		= 101,	/* what the address or the network namespace has is in the way */
 	VQP_ERROR_CHECK		= 102,	/* the VQP namespace is missing, is another one, or has other limits */
 };
 

@@ -31,6 +31,7 @@ static_assert(sizeof(struct vqp_connect) == 24);
 static_assert(sizeof(struct vqp_accept) == 32);
 static_assert(sizeof(struct vqp_post) == 24);
 static_assert(sizeof(struct vqp_query_qp) == 48);
+static_assert(sizeof(struct vqp_attach) == 16);
 static_assert(sizeof(struct vqp_send_wr) == 64);
 static_assert(sizeof(struct vqp_recv_wr) == 16);
 static_assert(sizeof(struct vqp_sge) == 16);
@@ -47,6 +48,7 @@ union context_arg {
 	struct vqp_accept accept;
 	struct vqp_post post;
 	struct vqp_query_qp query_qp;
+	struct vqp_attach attach;
 };
 
 static int context_query(struct vqp_context *ctx, union context_arg *a)
@@ -67,6 +69,12 @@ static int context_query(struct vqp_context *ctx, union context_arg *a)
 	};
 	memcpy(q->gid, ctx->ns->gid, VQP_GID_BYTES);
 	return 0;
+}
+
+/* It is bound by now: as asked, if this was its first call. */
+static int context_attach(struct vqp_context *ctx, union context_arg *a)
+{
+	return memcmp(ctx->ns->gid, a->attach.gid, VQP_GID_BYTES) ? -EISCONN : 0;
 }
 
 static int context_reg_mr(struct vqp_context *ctx, union context_arg *a)
@@ -127,19 +135,20 @@ static const struct {
 	[_IOC_NR(VQP_IOC_POST_SEND)] = CALL(context_post_send, struct vqp_post),
 	[_IOC_NR(VQP_IOC_POST_RECV)] = CALL(context_post_recv, struct vqp_post),
 	[_IOC_NR(VQP_IOC_QUERY_QP)] = CALL(context_query_qp, struct vqp_query_qp),
+	[_IOC_NR(VQP_IOC_ATTACH)] = CALL(context_attach, struct vqp_attach),
 #undef CALL
 #undef MAKE
 };
 
-/* Bind to the caller's namespace, once. */
-static int context_bind_ns(struct vqp_context *ctx)
+/* Bind, once, to that namespace of the caller's network namespace, or its oldest (NULL). */
+static int context_bind_ns(struct vqp_context *ctx, const u8 *gid)
 {
 	struct vqp_ns *ns;
 
 	/* Pairs with the release below. */
 	if (likely(smp_load_acquire(&ctx->ns)))
 		return vqp_ns_alive(ctx->ns) ? 0 : -ESHUTDOWN;
-	ns = vqp_ns_of_net(current->nsproxy->net_ns);
+	ns = vqp_ns_of_net(current->nsproxy->net_ns, gid);
 	if (IS_ERR(ns))
 		return PTR_ERR(ns);
 	mutex_lock(&ns->lock);
@@ -179,7 +188,7 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long uad
 	ret = copy_struct_from_user(&arg, size, uarg, usize);
 	if (ret)
 		return ret;
-	ret = context_bind_ns(ctx);
+	ret = context_bind_ns(ctx, nr == _IOC_NR(VQP_IOC_ATTACH) ? arg.attach.gid : NULL);
 	if (ret)
 		return ret;
 	if (nr == _IOC_NR(VQP_IOC_CREATE_CQ))
@@ -196,7 +205,7 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long uad
 static int context_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct vqp_context *ctx = file->private_data;
-	int ret = context_bind_ns(ctx);
+	int ret = context_bind_ns(ctx, NULL);
 
 	return ret ?: vqp_arena_mmap(ctx->ns, vma);
 }

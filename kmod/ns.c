@@ -13,12 +13,12 @@
 #include "responder.h"
 
 struct vqp_net {
-	struct vqp_ns *ns;		/* one reference; under ns_mutex */
+	struct list_head namespaces;	/* oldest first, one reference each; under ns_mutex */
 };
 
 static unsigned int vqp_net_id __read_mostly;
 
-/* Guards the table's writers, every vqp_net.ns, and the transition to dead. */
+/* Guards the table's writers, every vqp_net, and the transition to dead. */
 static DEFINE_MUTEX(ns_mutex);
 static DEFINE_HASHTABLE(ns_table, 10);
 static struct vqp_ns *ns_host;
@@ -74,6 +74,7 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	ns->priority = VQP_PRIORITY_NORMAL;
 	mutex_init(&ns->lock);
 	INIT_LIST_HEAD(&ns->contexts);
+	INIT_LIST_HEAD(&ns->net_link);
 	INIT_HLIST_NODE(&ns->node);
 	vqp_count_made(VQP_OBJ_NS);
 	return ns;
@@ -110,20 +111,32 @@ struct vqp_ns *vqp_ns_host(void)
 	return ns_host;
 }
 
-struct vqp_ns *vqp_ns_of_net(struct net *net)
+static struct vqp_ns *ns_of_vnet(struct vqp_net *vnet, const u8 *gid)
 {
-	struct vqp_net *vnet = net_generic(net, vqp_net_id);
 	struct vqp_ns *ns;
 
-	if (net_eq(net, &init_net))
-		return ns_capable(&init_user_ns, CAP_NET_ADMIN) ?
-			vqp_ns_host() : ERR_PTR(-EPERM);
+	lockdep_assert_held(&ns_mutex);
+	if (list_empty(&vnet->namespaces))
+		return ERR_PTR(-ENONET);
+	list_for_each_entry(ns, &vnet->namespaces, net_link) {
+		if (!gid || !memcmp(ns->gid, gid, VQP_GID_BYTES))
+			return ns;
+	}
+	return ERR_PTR(-EADDRNOTAVAIL);
+}
+
+struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid)
+{
+	struct vqp_ns *ns;
+
+	if (net_eq(net, &init_net) && !ns_capable(&init_user_ns, CAP_NET_ADMIN))
+		return ERR_PTR(-EPERM);
 	mutex_lock(&ns_mutex);
-	ns = vnet->ns;
-	if (ns)
+	ns = ns_of_vnet(net_generic(net, vqp_net_id), gid);
+	if (!IS_ERR(ns))
 		vqp_ns_get(ns);
 	mutex_unlock(&ns_mutex);
-	return ns ?: ERR_PTR(-ENONET);
+	return ns;
 }
 
 /*
@@ -141,11 +154,6 @@ static void ns_kill(struct vqp_ns *ns)
 	mutex_unlock(&ns->lock);
 	vqp_responder_purge(ns);
 	vqp_ns_put(ns);
-}
-
-static bool ns_same(const struct vqp_ns *ns, u32 tenant, const u8 *gid)
-{
-	return ns->tenant == tenant && !memcmp(ns->gid, gid, VQP_GID_BYTES);
 }
 
 static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
@@ -171,15 +179,17 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	if (!tenant || net_eq(net, &init_net))
 		return -EINVAL;
 	mutex_lock(&ns_mutex);
-	if (vnet->ns) {
-		if (ns_same(vnet->ns, tenant, gid))
-			ns_set_terms(vnet->ns, terms);
-		else
-			ret = -EEXIST;
+	ns = ns_of_vnet(vnet, NULL);
+	if (!IS_ERR(ns) && ns->tenant != tenant) {
+		ret = -EEXIST;
 		goto unlock;
 	}
-	if (ns_lookup(tenant, gid)) {
-		ret = -EADDRINUSE;
+	ns = ns_lookup(tenant, gid);
+	if (ns) {
+		if (ns->vnet == vnet)
+			ns_set_terms(ns, terms);
+		else
+			ret = -EADDRINUSE;
 		goto unlock;
 	}
 	ns = ns_alloc(tenant, gid, name, net->ns.inum);
@@ -189,7 +199,7 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	}
 	ns_set_terms(ns, terms);
 	ns->vnet = vnet;
-	vnet->ns = ns;
+	list_add_tail(&ns->net_link, &vnet->namespaces);
 	ns_generation++;
 	hash_add_rcu(ns_table, &ns->node, ns_hash(tenant, gid));
 	/* What this node remembers of the address elsewhere is old now. */
@@ -199,31 +209,36 @@ unlock:
 	return ret;
 }
 
-/* Out of the table, so that nothing new finds it; the caller does ns_kill(). NULL: none. */
-static struct vqp_ns *ns_take(struct vqp_net *vnet)
+/* Out of the table, so that nothing new finds it; the caller does ns_kill(). */
+static void ns_take(struct vqp_ns *ns)
 {
-	struct vqp_ns *ns = vnet->ns;
-
 	lockdep_assert_held(&ns_mutex);
-	if (!ns)
-		return NULL;
-	vnet->ns = NULL;
+	list_del_init(&ns->net_link);
 	ns_generation++;
 	hash_del_rcu(&ns->node);
 	WRITE_ONCE(ns->dead, true);
-	return ns;
 }
 
 int vqp_ns_del_net(struct net *net)
 {
-	struct vqp_ns *ns;
+	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+	struct vqp_ns *ns, *next;
+	LIST_HEAD(taken);
 
-	mutex_lock(&ns_mutex);
-	ns = ns_take(net_generic(net, vqp_net_id));
-	mutex_unlock(&ns_mutex);
-	if (!ns)
+	if (net_eq(net, &init_net))
 		return -ENOENT;
-	ns_kill(ns);
+	mutex_lock(&ns_mutex);
+	list_for_each_entry_safe(ns, next, &vnet->namespaces, net_link) {
+		ns_take(ns);
+		list_add_tail(&ns->net_link, &taken);
+	}
+	mutex_unlock(&ns_mutex);
+	if (list_empty(&taken))
+		return -ENOENT;
+	list_for_each_entry_safe(ns, next, &taken, net_link) {
+		list_del(&ns->net_link);
+		ns_kill(ns);
+	}
 	return 0;
 }
 
@@ -233,7 +248,10 @@ int vqp_ns_del(u32 tenant, const u8 *gid)
 
 	mutex_lock(&ns_mutex);
 	ns = ns_lookup(tenant, gid);
-	ns = ns && ns != ns_host ? ns_take(ns->vnet) : NULL;
+	if (ns == ns_host)
+		ns = NULL;
+	if (ns)
+		ns_take(ns);
 	mutex_unlock(&ns_mutex);
 	if (!ns)
 		return -ENOENT;
@@ -244,11 +262,14 @@ int vqp_ns_del(u32 tenant, const u8 *gid)
 int vqp_ns_set_net(struct net *net, const struct vqp_ns_terms *terms)
 {
 	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+	struct vqp_ns *ns;
 	int ret = -ENOENT;
 
+	if (net_eq(net, &init_net))
+		return ret;
 	mutex_lock(&ns_mutex);
-	if (vnet->ns) {
-		ns_set_terms(vnet->ns, terms);
+	list_for_each_entry(ns, &vnet->namespaces, net_link) {
+		ns_set_terms(ns, terms);
 		ret = 0;
 	}
 	mutex_unlock(&ns_mutex);
@@ -305,12 +326,21 @@ int vqp_ns_walk(int skip, u32 *generation, int (*fn)(struct vqp_ns *ns, void *ar
 	return i;
 }
 
+static int __net_init ns_net_init(struct net *net)
+{
+	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+
+	INIT_LIST_HEAD(&vnet->namespaces);
+	return 0;
+}
+
 static void __net_exit ns_net_exit(struct net *net)
 {
 	vqp_ns_del_net(net);
 }
 
 static struct pernet_operations ns_net_ops = {
+	.init = ns_net_init,
 	.exit = ns_net_exit,
 	.id = &vqp_net_id,
 	.size = sizeof(struct vqp_net),
@@ -319,15 +349,23 @@ static struct pernet_operations ns_net_ops = {
 int __init vqp_ns_init(void)
 {
 	static const u8 nowhere[VQP_GID_BYTES];
+	struct vqp_net *vnet;
 	int ret;
 
 	ns_host = ns_alloc(0, nowhere, "host", init_net.ns.inum);
 	if (!ns_host)
 		return -ENOMEM;
 	ret = register_pernet_subsys(&ns_net_ops);
-	if (ret)
+	if (ret) {
 		vqp_ns_put(ns_host);
-	return ret;
+		return ret;
+	}
+	vnet = net_generic(&init_net, vqp_net_id);
+	mutex_lock(&ns_mutex);
+	ns_host->vnet = vnet;
+	list_add(&ns_host->net_link, &vnet->namespaces);
+	mutex_unlock(&ns_mutex);
+	return 0;
 }
 
 void vqp_ns_exit(void)

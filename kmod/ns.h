@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * VQP namespaces: what one network namespace owns. Made by an administrator,
- * gone with the network namespace. The host's own one (tenant 0, the address
- * of the parent) belongs to the initial network namespace and always exists.
+ * VQP namespaces: what an address of a network namespace owns. Made by an
+ * administrator, gone with the network namespace, whose VQP namespaces are all
+ * of one tenant. The host's own one (tenant 0, the address of the parent)
+ * belongs to the initial network namespace and always exists.
  */
 #ifndef VQP_NS_H
 #define VQP_NS_H
@@ -27,7 +28,8 @@ struct vqp_ns {
 	u32 tenant;			/* constant, as are gid, name, netns_ino; */
 	u8 gid[VQP_GID_BYTES];		/* the host's own gid follows the parent */
 	u32 netns_ino;
-	struct vqp_net *vnet;		/* where it hangs, until it is dead; under ns_mutex */
+	struct list_head net_link;	/* beside the network namespace's others, until it is dead; */
+	struct vqp_net *vnet;		/* which is this one; both under ns_mutex */
 	char name[VQP_NAME_MAX];
 	bool dead;			/* written once, under ns_mutex */
 	struct xarray vqps;		/* VQP number -> struct vqp; read under RCU */
@@ -57,10 +59,11 @@ int __init vqp_ns_init(void);
 void vqp_ns_exit(void);
 
 /*
- * The namespace of a network namespace, referenced; ERR_PTR(-ENONET), or -EPERM for the host's own
- * without CAP_NET_ADMIN.
+ * The namespace with that address of a network namespace, or its oldest (NULL), referenced;
+ * ERR_PTR(-ENONET) if it has none, -EADDRNOTAVAIL if none with that address, or -EPERM for the
+ * host's own without CAP_NET_ADMIN.
  */
-struct vqp_ns *vqp_ns_of_net(struct net *net);
+struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid);
 
 /* By address, referenced, or NULL. Any context. */
 struct vqp_ns *vqp_ns_find(u32 tenant, const u8 *gid);
@@ -76,7 +79,10 @@ static inline bool vqp_ns_alive(const struct vqp_ns *ns)
 void vqp_ns_get(struct vqp_ns *ns);
 void vqp_ns_put(struct vqp_ns *ns);	/* any context */
 
-/* terms: also of one that is there already. */
+/*
+ * terms: also of one that is there already. By network namespace: all that it has. -EEXIST: it has
+ * those of another tenant; -EADDRINUSE: another has the address.
+ */
 int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	       const struct vqp_ns_terms *terms);
 int vqp_ns_del_net(struct net *net);

@@ -118,7 +118,7 @@ static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, co
 		ret = give_up(vqp_privilege_keep(VQP_PHASE_HOOK_ASK), error);
 	if (ret)
 		return ret;
-	ret = vqp_namespace_query(&found, error);
+	ret = vqp_namespace_query(&found, wish->address, error);
 	if (!ret)
 		return compare(wish, &found, error);
 	if (ret != -ENONET)

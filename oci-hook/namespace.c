@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include "../node/address.h"
 #include "cleanup.h"
 #include "error.h"
 #include "namespace.h"
@@ -53,14 +54,18 @@ int vqp_namespace_enter(const char *path, char **error)
 	return 0;
 }
 
-int vqp_namespace_query(struct vqp_namespace *found, char **error)
+int vqp_namespace_query(struct vqp_namespace *found, const char *address, char **error)
 {
 	cleanup_close int fd = open(VQP_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
 	struct vqp_query query = { 0 };
+	struct vqp_attach attach;
 
 	if (fd < 0)
 		return vqp_error_fail(error, errno, "cannot open " VQP_DEVICE_PATH ": %s: is the vqp module loaded?",
 				      strerror(errno));
+	/* What fails of this leaves the oldest, or fails below. */
+	if (*address && !vqp_address_parse(address, attach.gid))
+		ioctl(fd, VQP_IOC_ATTACH, &attach);
 	if (ioctl(fd, VQP_IOC_QUERY, &query))
 		return vqp_error_fail(error, errno, "cannot ask " VQP_DEVICE_PATH " for the VQP namespace: %s",
 				      strerror(errno));

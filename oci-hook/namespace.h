@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The VQP namespace of a network namespace, asked of the kernel itself. */
+/* The VQP namespaces of a network namespace, asked of the kernel itself. */
 #ifndef VQP_OCI_NAMESPACE_H
 #define VQP_OCI_NAMESPACE_H
 
@@ -27,8 +27,11 @@ int vqp_namespace_has_interface(const char *path, const char *name, char **error
 /* Move this thread into the network namespace at `path`, for good. */
 int vqp_namespace_enter(const char *path, char **error);
 
-/* The VQP namespace of the network namespace this thread is in. -ENONET: it has none. */
-int vqp_namespace_query(struct vqp_namespace *found, char **error);
+/*
+ * The VQP namespace of the network namespace this thread is in: of several the one with this
+ * address, or the oldest if none has it ("" likewise). -ENONET: there is none.
+ */
+int vqp_namespace_query(struct vqp_namespace *found, const char *address, char **error);
 
 /*
  * The global unicast addresses, at most `max`, of interfaces that are up, other

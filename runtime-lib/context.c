@@ -43,7 +43,22 @@ static void context_init(struct vqp_context *ctx, int fd, const struct vqp_query
 	ctx->mrs.next = ctx->mrs.prev = &ctx->mrs;
 }
 
-struct ibv_context *vqp_open(void)
+/* Binds the context to the namespace, so that whatever is wrong shows here. 0 or a negative errno value. */
+static int attach(int fd, const union ibv_gid *address, struct vqp_query *query)
+{
+	struct vqp_attach attach;
+
+	if (address) {
+		memcpy(attach.gid, address->raw, sizeof(attach.gid));
+		if (ioctl(fd, VQP_IOC_ATTACH, &attach))
+			return -errno;
+	}
+	if (ioctl(fd, VQP_IOC_QUERY, query))
+		return -errno;
+	return query->abi_version == VQP_ABI_VERSION ? 0 : -EPROTO;
+}
+
+struct ibv_context *vqp_open_gid(const union ibv_gid *gid)
 {
 	struct vqp_query query = { 0 };
 	struct vqp_context *ctx;
@@ -52,10 +67,7 @@ struct ibv_context *vqp_open(void)
 	fd = open(VQP_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	/* Binds the context to the namespace, so that whatever is wrong shows here. */
-	err = ioctl(fd, VQP_IOC_QUERY, &query) ? -errno : 0;
-	if (!err && query.abi_version != VQP_ABI_VERSION)
-		err = -EPROTO;
+	err = attach(fd, gid, &query);
 	ctx = err ? NULL : calloc(1, sizeof(*ctx));
 	if (!ctx) {
 		close(fd);
@@ -63,6 +75,11 @@ struct ibv_context *vqp_open(void)
 	}
 	context_init(ctx, fd, &query);
 	return &ctx->verbs;
+}
+
+struct ibv_context *vqp_open(void)
+{
+	return vqp_open_gid(NULL);
 }
 
 int vqp_close(struct ibv_context *context)

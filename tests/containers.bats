@@ -447,7 +447,7 @@ fails_with() {
 		has_namespaces 0'
 }
 
-@test "CNI: ADD of another address to a network namespace is refused" {
+@test "CNI: ADD of another address to an attachment is refused" {
 	fails_with '"code": 101' 'list=$(network net 1)
 		attach $list n1
 		plugin ADD $list n1 "{\"cniVersion\": \"1.0.0\", \"ips\": [{\"address\": \"10.60.0.1/24\"}]}"'
@@ -542,12 +542,31 @@ chained_behind() {
 		has_namespaces 0'
 }
 
-@test "CNI: a second attachment of a network namespace is told of the first, which stays" {
+@test "CNI: each attachment of a network namespace has its own address, CHECK and DEL" {
+	on 'one=$(network one 1) two=$(network two 2)
+		eth0=$(attach $one n1 eth0)
+		net1=$(attach $two n1 net1)
+		[ "$(namespaces | sort)" = "$(printf "1 %s\n" $eth0 $net1 | sort)" ]
+		plugin CHECK $one n1 "$(result $eth0)"
+		plugin CHECK $two n1 "$(result $net1)" net1
+		ip netns add n2
+		attach $one n2 eth0
+		ip netns exec n1 vqpt --background --address=$net1 echo-server 7000
+		ip netns exec n2 vqpt --count=2 send $net1 7000
+		detach $one n1 eth0
+		ip netns exec n2 vqpt --count=2 send $net1 7000
+		plugin CHECK $two n1 "$(result $net1)" net1
+		gc $two
+		has_namespaces 1
+		detach $two n1 net1
+		detach $one n2 eth0
+		has_namespaces 0'
+}
+
+@test "CNI: a second attachment with the address of the first is told of it, which stays" {
 	on 'one=$(network one 1)
 		address=$(attach $one n1 eth0)
 		two=$(network two 2)
-		out=$(plugin ADD $two n1 "$(result 10.66.2.9)") || true
-		jq -e ".code == 101 and (.details | contains(\"cni-n1/eth0/one\"))" <<<"$out"
 		out=$(plugin ADD $two n1 "$(result $address)") || true
 		jq -e ".code == 101 and (.details | contains(\"cni-n1/eth0/one\"))" <<<"$out"
 		plugin DEL $two n1 "$(result $address)"

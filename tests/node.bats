@@ -54,11 +54,11 @@ teardown_file() {
 		[ "$(vqpctl ns list --json | jq "map(select(.tenant == 3)) | length")" = 3 ]'
 }
 
-@test "vqpctl: a netns has one namespace" {
+@test "vqpctl: the namespaces of a netns are of one tenant" {
 	on 1 'box node-a 3 10.95.0.1'
-	run on 1 'vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.2'
+	run on 1 'vqpctl ns add --netns node-a --tenant 4 --address 10.95.0.2'
 	[ "$status" -eq 73 ]
-	[ "$output" = "vqpctl: node-a already has another VQP namespace: vqpctl ns del --netns node-a" ]
+	[ "$output" = "vqpctl: node-a already has a VQP namespace of another tenant: vqpctl ns del --netns node-a" ]
 }
 
 @test "vqpctl: an address belongs to one netns of a node" {
@@ -416,7 +416,20 @@ teardown_file() {
 		not present 3 10.95.0.1'
 }
 
-@test "vqpd: a network namespace serves one attachment, others are told which" {
+@test "vqpd: each attachment of a network namespace has a namespace of its own, and takes that alone away" {
+	on 1 'ip netns add node-a
+		network=red add c1 node-a 3 10.95.0.1 | jq -e .published
+		network=blue add c1 node-a 3 10.95.0.2 | jq -e .published'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.3 | jq -e .published
+		reaches node-b 10.95.0.1; reaches node-b 10.95.0.2'
+	on 1 'network=red del c1 | jq -e ".deleted == 1"
+		not present 3 10.95.0.1
+		present 3 10.95.0.2
+		network=blue add c1 node-a 3 10.95.0.2 | jq -e .ok
+		network=blue del c1 | jq -e ".deleted == 1"'
+}
+
+@test "vqpd: an address serves one attachment, others are told which" {
 	on 1 'ip netns add node-a
 		network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
 		network=blue add c1 node-a 3 10.95.0.1 | jq -e ".errno == \"EEXIST\" and (.error | contains(\"c1/eth0/red\"))"
@@ -497,9 +510,12 @@ teardown_file() {
 
 @test "vqpd: EEXIST and EADDRINUSE name what is in the way" {
 	on 1 'ip netns add node-a; ip netns add node-b; add c1 node-a 3 10.95.0.1'
-	run on 1 'add c2 node-a 3 10.95.0.2 | jq -r ".errno, .error"'
-	[ "${lines[0]}" = EEXIST ]
-	[[ ${lines[1]} == *"already has a VQP namespace (c1/eth0, tenant 3, address ::ffff:10.95.0.1), "*" vqpctl ns del --tenant 3 --address ::ffff:10.95.0.1" ]]
+	run on 1 'add c2 node-a 4 10.95.0.2 | jq -r ".errno, .error"
+		add c1 node-a 3 10.95.0.2 | jq -r ".errno, .error"'
+	for i in 0 2; do
+		[ "${lines[i]}" = EEXIST ]
+		[[ ${lines[i + 1]} == *"already has a VQP namespace (c1/eth0, tenant 3, address ::ffff:10.95.0.1): "*" vqpctl ns del --tenant 3 --address ::ffff:10.95.0.1" ]]
+	done
 	run on 1 'add c2 node-b 3 10.95.0.1 | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EADDRINUSE ]
 	[[ ${lines[1]} == "tenant 3's address ::ffff:10.95.0.1 is taken on this node by c1/eth0: "* ]]

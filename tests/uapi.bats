@@ -75,6 +75,47 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 		accept-reserved EINVAL
 }
 
+# ---- several VQP namespaces of one network namespace ----
+
+@test "attach: to an address that the network namespace has not is EADDRNOTAVAIL, and binds nothing" {
+	bad attach-nowhere EADDRNOTAVAIL
+}
+
+@test "attach: a context stays where it is (EISCONN)" { bad attach-late EISCONN attach-again OK; }
+
+@test "attach: the oldest is that of those who do not ask; each has its own ports, and ends alone" {
+	on 1 'box uapi-two 7 10.70.0.20
+		vqpctl ns add --netns uapi-two --tenant 7 --address 10.70.0.21
+		serve uapi-two echo-server 710 --depth=4
+		serve uapi-two --address=10.70.0.21 echo-server 710 --depth=4
+		for address in 10.70.0.20 10.70.0.21; do
+			inside uapi-a vqpt --count=3 send $address 710
+		done
+		inside uapi-two vqpt --address=10.70.0.21 send 10.70.0.20 710
+		elsewhere() { [[ $(inside "$1" vqpt "--address=$2" send 10.70.0.20 710 2>&1) == *EADDRNOTAVAIL* ]]; }
+		elsewhere uapi-two 10.70.0.22
+		elsewhere uapi-a 10.70.0.20'
+	on 2 'inside uapi-c vqpt --count=3 send 10.70.0.21 710'
+	on 1 'vqpctl ns del --tenant 7 --address 10.70.0.20
+		inside uapi-a vqpt --count=3 send 10.70.0.21 710
+		not inside uapi-a vqpt send 10.70.0.20 710
+		inside uapi-two vqpt send 10.70.0.21 710
+		vqpctl ns add --netns uapi-two --tenant 7 --address 10.70.0.20
+		vqpctl ns del --netns uapi-two
+		[[ $(inside uapi-two vqpt bad open) == ENONET ]]
+		not inside uapi-a vqpt send 10.70.0.21 710'
+}
+
+@test "attach: all of a network namespace are of one tenant, and limits by network namespace are for each" {
+	on 1 'box uapi-one 7 10.70.0.30
+		before=$(vqpctl ns list --json | jq length)
+		not vqpctl ns add --netns uapi-one --tenant 8 --address 10.70.0.31
+		[ "$(vqpctl ns list --json | jq length)" = "$before" ]
+		vqpctl ns add --netns uapi-one --tenant 7 --address 10.70.0.31
+		vqpctl ns set --netns uapi-one --max-vqps 5
+		vqpctl ns list --json | jq -e "[.[] | select(.gid | test(\"10.70.0.3[01]$\")).max_vqps] == [5, 5]"'
+}
+
 # ---- memory ----
 
 @test "memory: an empty region is EINVAL" { bad mr-empty EINVAL; }

@@ -113,7 +113,7 @@ static int add(const struct ctl_args *args, const json_t *request)
 		return ctl_fail(args, ret, "no netlink socket: %s", strerror(-ret));
 	ret = vqp_netlink_do(&netlink, VQP_CMD_NS_ADD, request, NULL);
 	if (ret == -EEXIST)
-		ret = ctl_fail(args, ret, "%s already has another VQP namespace: vqpctl ns del --netns %s",
+		ret = ctl_fail(args, ret, "%s already has a VQP namespace of another tenant: vqpctl ns del --netns %s",
 			       args->netns, args->netns);
 	else if (ret == -EADDRINUSE)
 		ret = ctl_fail(args, ret, "tenant %u's address %s is taken on this node: vqpctl ns list",

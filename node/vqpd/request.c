@@ -12,14 +12,45 @@
 #include "request.h"
 #include "watch.h"
 
-static const struct vqp_entry *find_by_netns(const struct vqpd *d, uint32_t ino)
+static bool is_of_another_tenant(const struct vqp_entry *entry, const struct vqp_request *request)
+{
+	return entry->tenant != request->tenant;
+}
+
+/*
+ * An address is one attachment's, for the DEL of another may come earlier; and
+ * an attachment has one address, or its ADDs did not fit together.
+ */
+static bool is_of_another_attachment(const struct vqp_entry *entry, const struct vqp_request *request)
+{
+	bool same_address = entry->tenant == request->tenant && !memcmp(entry->gid, request->gid, sizeof(entry->gid));
+	cleanup_json json_t *attachment = vqp_name_split(entry->name);
+
+	return attachment && same_address != vqp_name_same(entry->name, request->name);
+}
+
+/* What its network namespace has that keeps it from having what is asked for. */
+static const struct vqp_entry *find_in_netns(const struct vqpd *d, uint32_t ino, const struct vqp_request *request,
+					     bool (*hinders)(const struct vqp_entry *entry,
+							     const struct vqp_request *request))
 {
 	const struct vqp_entry *e = NULL;
 
 	while ((e = vqp_registry_next(&d->registry, e)))
-		if (e->netns_ino == ino)
+		if (e->netns_ino == ino && hinders(e, request))
 			break;
 	return e;
+}
+
+static json_t *refuse(const struct vqp_entry *other, const struct vqp_request *request)
+{
+	char gid[VQP_ADDRESS_TEXT];
+
+	vqp_address_format(other->gid, gid);
+	return vqp_reply_error(EEXIST, "%s already has a VQP namespace (%s, tenant %u, address %s): all that it has are "
+			       "of one tenant, and each of one attachment with one address. DEL that first, or "
+			       "vqpctl ns del --tenant %u --address %s", request->netns, other->name, other->tenant, gid,
+			       other->tenant, gid);
 }
 
 /* The kernel's refusal, with what is in the way. */
@@ -28,43 +59,34 @@ static json_t *explain(struct vqpd *d, int ret, const struct vqp_request *reques
 	const struct vqp_entry *other = NULL;
 	char gid[VQP_ADDRESS_TEXT];
 
-	if (ret == -EEXIST)
-		other = find_by_netns(d, ino);
-	else if (ret == -EADDRINUSE)
+	if (ret == -EEXIST) {
+		other = find_in_netns(d, ino, request, is_of_another_tenant);
+		if (other)
+			return refuse(other, request);
+	} else if (ret == -EADDRINUSE) {
 		other = vqp_registry_find(&d->registry, request->tenant, request->gid);
+	}
 	if (!other)
 		return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
-	vqp_address_format(other->gid, gid);
-	if (ret == -EEXIST)
-		return vqp_reply_error(ret, "%s already has a VQP namespace (%s, tenant %u, address %s), the only one "
-				       "it can have: ask for one with one of its networks alone, or vqpctl ns del "
-				       "--tenant %u --address %s", request->netns, other->name, other->tenant, gid,
-				       other->tenant, gid);
 	return vqp_reply_error(ret, "tenant %u's address %s is taken on this node by %s: "
 			       "give every container its own, or vqpctl ns del --tenant %u --address %s",
-			       request->tenant, gid, other->name, other->tenant, gid);
+			       request->tenant, vqp_address_format(other->gid, gid), other->name, other->tenant, gid);
 }
 
-/* The namespace there is what is asked for, but for an attachment that may end before this one. */
-static bool is_of_another(struct vqpd *d, const struct vqp_request *request, uint32_t ino)
+/* And has not gone since the last look. */
+static const struct vqp_entry *in_the_way(struct vqpd *d, const struct vqp_request *request, uint32_t ino)
 {
-	const struct vqp_entry *entry = vqp_registry_find(&d->registry, request->tenant, request->gid);
-	cleanup_json json_t *attachment = NULL;
-
-	if (!entry || entry->netns_ino != ino)
-		return false;
-	vqp_watch_look(d);	/* unless it has gone since the last look */
-	entry = vqp_registry_find(&d->registry, request->tenant, request->gid);
-	if (!entry || entry->netns_ino != ino)
-		return false;
-	attachment = vqp_name_split(entry->name);
-	return attachment && !vqp_name_same(entry->name, request->name);
+	if (!find_in_netns(d, ino, request, is_of_another_attachment))
+		return NULL;
+	vqp_watch_look(d);
+	return find_in_netns(d, ino, request, is_of_another_attachment);
 }
 
 static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vqp_request *request)
 {
 	cleanup_close int fd = vqp_netns_open(request->netns);
 	cleanup_json json_t *attrs = NULL;
+	const struct vqp_entry *other;
 	struct vqp_entry *entry;
 	char gid[VQP_ADDRESS_TEXT];
 	uint32_t ino;
@@ -78,8 +100,9 @@ static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vq
 		return;
 	}
 	ino = vqp_netns_inode(fd);
-	if (is_of_another(d, request, ino)) {
-		vqp_server_answer(client, explain(d, -EEXIST, request, ino));
+	other = in_the_way(d, request, ino);
+	if (other) {
+		vqp_server_answer(client, refuse(other, request));
 		return;
 	}
 	attrs = json_pack("{s:i, s:I, s:s, s:s}", "netns_fd", fd, "tenant", (json_int_t)request->tenant,

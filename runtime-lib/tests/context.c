@@ -54,6 +54,23 @@ static void open_refuses_another_abi(void **state)
 	assert_int_equal(errno, EPROTO);
 }
 
+static void open_gid_attaches_first(void **state)
+{
+	union ibv_gid gid;
+	struct ibv_context *context;
+
+	(void)state;
+	assert_int_equal(vqp_parse_gid("10.1.0.3", &gid), 0);
+	context = vqp_open_gid(&gid);
+	assert_non_null(context);
+	assert_memory_equal(fake.attach.gid, &gid, sizeof(gid));
+	assert_int_equal(fake.calls[FAKE_NR(VQP_IOC_ATTACH)], 1);
+	assert_int_equal(vqp_close(context), 0);
+	fake_fail(VQP_IOC_ATTACH, EADDRNOTAVAIL);
+	assert_null(vqp_open_gid(&gid));
+	assert_int_equal(errno, EADDRNOTAVAIL);
+}
+
 static void gid_is_the_namespaces(void **state)
 {
 	union ibv_gid want, got;
@@ -183,6 +200,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(open_says_that_there_is_no_namespace, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(open_without_memory_closes_the_device, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(open_refuses_another_abi, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(open_gid_attaches_first, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(gid_is_the_namespaces, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(close_frees_what_was_made, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(reg_mr_hands_on_range_and_rights, fake_setup, fake_teardown),

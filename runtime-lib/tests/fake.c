@@ -87,6 +87,9 @@ static void fake_grant(unsigned int nr, void *arg)
 		((struct vqp_query *)arg)->abi_version = fake.abi_version;
 		vqp_parse_gid(FAKE_GID, (union ibv_gid *)((struct vqp_query *)arg)->gid);
 		break;
+	case FAKE_NR(VQP_IOC_ATTACH):
+		fake.attach = *(struct vqp_attach *)arg;
+		break;
 	case FAKE_NR(VQP_IOC_REG_MR):
 		fake.reg_mr = *(struct vqp_reg_mr *)arg;
 		((struct vqp_reg_mr *)arg)->key = 0x1234;

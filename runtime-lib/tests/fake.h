@@ -27,7 +27,8 @@ struct fake {
 	uint32_t abi_version;
 	int unmappable;			/* rings cannot be mapped */
 
-	struct vqp_reg_mr reg_mr;	/* arguments of the latest call */
+	struct vqp_attach attach;	/* arguments of the latest call */
+	struct vqp_reg_mr reg_mr;
 	struct vqp_create_qp create_qp;
 	struct vqp_bind bind;
 	struct vqp_connect connect;

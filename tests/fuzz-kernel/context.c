@@ -246,3 +246,12 @@ void call_query_qp(struct runner *run)
 	    (query.state > VQP_QP_ERROR || query.carrier > VQP_CARRIER_RC))
 		fail(run, "QUERY_QP tells of state %u, carrier %u", query.state, query.carrier);
 }
+
+void call_attach(struct runner *run)
+{
+	struct object *context = shelf_pick(&run->world->contexts, &run->rnd);
+	struct vqp_attach attach;
+
+	pick_gid(run, attach.gid);
+	issue(run, object_fd(context), VQP_IOC_ATTACH, &attach);
+}

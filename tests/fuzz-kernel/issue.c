@@ -26,6 +26,7 @@ static const int own_errnos[][ERRNOS_MAX] = {
 	[_IOC_NR(VQP_IOC_POST_SEND)] = { EACCES, ENOTCONN, EMSGSIZE, ENOENT, EIO },
 	[_IOC_NR(VQP_IOC_POST_RECV)] = { EACCES, EMSGSIZE, ENOENT, EIO },
 	[_IOC_NR(VQP_IOC_QUERY_QP)] = { ENOENT },
+	[_IOC_NR(VQP_IOC_ATTACH)] = { EADDRNOTAVAIL, EISCONN },
 };
 
 static bool among(const int *errnos, int error)

@@ -28,6 +28,7 @@
 	X(post_send, 16) \
 	X(post_recv, 10) \
 	X(query_qp, 2)	\
+	X(attach, 2)	\
 	X(map_memory, 5) \
 	X(map_arena, 5)	\
 	X(map_cq, 4)	\

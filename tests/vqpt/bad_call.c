@@ -95,6 +95,44 @@ static int query_reserved(struct bad *b)
 	return bad_ioctl(b->fd, VQP_IOC_QUERY, &query);
 }
 
+static int attach(int fd, const char *address)
+{
+	struct vqp_attach arg;
+
+	if (vqp_parse_gid(address, (union ibv_gid *)arg.gid))
+		vqpt_die(errno, "%s", address);
+	return bad_ioctl(fd, VQP_IOC_ATTACH, &arg);
+}
+
+static int attach_nowhere(struct bad *b)
+{
+	int fd = open(VQP_DEVICE_PATH, O_RDWR), err;
+	struct vqp_query query = { 0 };
+
+	(void)b;
+	err = attach(fd, NOWHERE);
+	/* it has bound the context to nothing */
+	if (bad_ioctl(fd, VQP_IOC_QUERY, &query))
+		vqpt_die(errno, "QUERY afterwards");
+	close(fd);
+	return err;
+}
+
+static int attach_late(struct bad *b)
+{
+	return attach(b->fd, NOWHERE);
+}
+
+static int attach_again(struct bad *b)
+{
+	struct vqp_attach arg;
+	union ibv_gid gid;
+
+	vqp_gid(b->conn.context, &gid);
+	memcpy(arg.gid, gid.raw, sizeof(arg.gid));
+	return bad_ioctl(b->fd, VQP_IOC_ATTACH, &arg);
+}
+
 /* ---- Memory ---- */
 
 static int reg_mr(struct bad *b, const void *addr, uint64_t length, uint32_t access)
@@ -529,6 +567,9 @@ const struct bad_case bad_calls[] = {
 	{ "size-long-with-content", BAD_CONTEXT, size_long_with_content },
 	{ "argument-unmapped", BAD_CONTEXT, argument_unmapped },
 	{ "query-reserved", BAD_CONTEXT, query_reserved },
+	{ "attach-nowhere", BAD_NOTHING, attach_nowhere },
+	{ "attach-late", BAD_CONTEXT, attach_late },
+	{ "attach-again", BAD_CONTEXT, attach_again },
 	{ "mr-empty", BAD_CONTEXT, mr_empty },
 	{ "mr-wrap", BAD_CONTEXT, mr_wrap },
 	{ "mr-flags", BAD_CONTEXT, mr_flags },

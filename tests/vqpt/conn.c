@@ -8,6 +8,20 @@ static uint32_t at_least(uint32_t value, uint32_t least)
 	return value < least ? least : value;
 }
 
+static struct ibv_context *open_context(const char *address)
+{
+	struct ibv_context *context;
+	union ibv_gid gid;
+	int err = address ? vqp_parse_gid(address, &gid) : 0;
+
+	if (err)
+		vqpt_die(-err, "--address %s", address);
+	context = vqp_open_gid(address ? &gid : NULL);
+	if (!context)
+		vqpt_die(errno, "vqp_open_gid");
+	return context;
+}
+
 struct vqpt_conn vqpt_conn_open(const struct vqpt_options *options, size_t memory_bytes, uint32_t access)
 {
 	struct vqpt_conn conn = { .bytes = memory_bytes ? memory_bytes : 1, .timeout_ms = options->timeout_ms };
@@ -23,9 +37,7 @@ struct vqpt_conn vqpt_conn_open(const struct vqpt_options *options, size_t memor
 		.qp_type = VQP_QPT_VQP,
 	};
 
-	conn.context = vqp_open();
-	if (!conn.context)
-		vqpt_die(errno, "vqp_open");
+	conn.context = open_context(options->address);
 	conn.send_cq = attr.send_cq = vqp_create_cq(conn.context, (int)wrs * 4, NULL);
 	conn.recv_cq = attr.recv_cq = vqp_create_cq(conn.context, (int)wrs * 4, NULL);
 	if (!conn.send_cq || !conn.recv_cq)

@@ -154,6 +154,7 @@ static void usage(FILE *out)
 		"  --imm            with immediate data\n"
 		"  --inline         send inline\n"
 		"  --arena          memory from vqp_alloc()\n"
+		"  --address=ADDRESS  of the VQP namespace to use, where there are several\n"
 		"  --timeout=MS     for one completion (default 30000, or $VQPT_TIMEOUT_MS)\n"
 		"  --background     return when the server is ready; it goes on\n"
 		"  --help\n");
@@ -175,6 +176,7 @@ static struct vqpt_options parse_options(int argc, char **argv)
 		{ "list", required_argument, NULL, 'l' },
 		{ "sges", required_argument, NULL, 's' },
 		{ "access", required_argument, NULL, 'a' },
+		{ "address", required_argument, NULL, 'f' },
 		{ "timeout", required_argument, NULL, 't' },
 		{ "imm", no_argument, NULL, 'i' },
 		{ "inline", no_argument, NULL, 'n' },
@@ -197,6 +199,7 @@ static struct vqpt_options parse_options(int argc, char **argv)
 		case 'l': o.list = (uint32_t)vqpt_number(optarg, VQP_MAX_WR); break;
 		case 's': o.sges = (uint32_t)vqpt_number(optarg, VQP_MAX_SGE); break;
 		case 'a': o.access = (uint32_t)vqpt_number(optarg, UINT32_MAX); break;
+		case 'f': o.address = optarg; break;
 		case 't': o.timeout_ms = (int)vqpt_number(optarg, 3600000); break;
 		case 'i': o.imm = true; break;
 		case 'n': o.inline_data = true; break;

@@ -18,6 +18,7 @@ struct vqpt_options {
 	uint32_t sges;			/* per request */
 	uint32_t access;		/* IBV_ACCESS_* of a server's region */
 	int timeout_ms;			/* for one completion */
+	const char *address;		/* whose VQP namespace; NULL: the oldest's */
 	bool imm;
 	bool inline_data;
 	bool arena;			/* memory from vqp_alloc() */

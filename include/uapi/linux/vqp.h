@@ -36,12 +36,22 @@
 /* ---- Contexts: open("/dev/vqp") ------------------------------------- */
 
 /*
- * A context binds to the VQP namespace of the opener's network namespace at
- * its first ioctl. Errors common to all: ENONET (no VQP namespace here),
- * ESHUTDOWN (the namespace is gone), EPERM (the host's own namespace needs
+ * A context binds to a VQP namespace of the caller's network namespace at its
+ * first ioctl or mmap: to the oldest, or the one that an ATTACH asks for.
+ * Errors common to all: ENONET (no VQP namespace here), ESHUTDOWN (the namespace is gone), EPERM (the host's own namespace needs
  * CAP_NET_ADMIN), ENOTTY (unknown ioctl), EFAULT, E2BIG and EINVAL (the
  * argument), ENOMEM, EINTR (the process is being killed).
  */
+
+/*
+ * Bind to the VQP namespace with that address: one of several of the caller's
+ * network namespace. Again is no error. EADDRNOTAVAIL: it has none with that
+ * address; EISCONN: the context is bound to another. ENOTTY: the module is
+ * older than this, and a network namespace has one at most.
+ */
+struct vqp_attach {
+	__u8 gid[VQP_GID_BYTES];
+};
 
 struct vqp_query {
 	__u32 abi_version;		/* out */
@@ -258,6 +268,7 @@ struct vqp_query_qp {
 #define VQP_IOC_POST_SEND	_IOWR(VQP_IOC_MAGIC, 0x09, struct vqp_post)
 #define VQP_IOC_POST_RECV	_IOWR(VQP_IOC_MAGIC, 0x0a, struct vqp_post)
 #define VQP_IOC_QUERY_QP	_IOWR(VQP_IOC_MAGIC, 0x0b, struct vqp_query_qp)
+#define VQP_IOC_ATTACH		_IOWR(VQP_IOC_MAGIC, 0x0c, struct vqp_attach)
 
 /*
  * Arena memory: mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -352,11 +363,11 @@ enum vqp_cmd {
 	/*
 	 * Create a VQP namespace: NETNS_FD, TENANT (not 0), GID; NAME and limits
 	 * (MAX_*) optional. The same again succeeds, and sets the limits it
-	 * gives; EEXIST if that netns has another one, EADDRINUSE if (tenant,
-	 * gid) is taken on this node.
+	 * gives; EEXIST if that netns has one of another tenant, EADDRINUSE if
+	 * (tenant, gid) is taken by another netns of this node.
 	 */
 	VQP_CMD_NS_ADD,
-	VQP_CMD_NS_DEL,		/* by NETNS_FD, or by TENANT and GID; ENOENT */
+	VQP_CMD_NS_DEL,		/* by NETNS_FD all it has, or by TENANT and GID; ENOENT */
 	/* dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES, MAX_* */
 	VQP_CMD_NS_GET,
 	/*
@@ -371,7 +382,7 @@ enum vqp_cmd {
 	VQP_CMD_CACHE_FLUSH,	/* forget cached DCT metadata: all, or of TENANT and GID */
 	VQP_CMD_CACHE_GET,	/* dump: TENANT, GID, NODE_GID */
 	/*
-	 * Change limits of a namespace, by NETNS_FD, or by TENANT and GID: those
+	 * Change limits, by NETNS_FD of all it has, or by TENANT and GID: those
 	 * MAX_* that are given. ENOENT; the host's own has none. Below what is
 	 * used a limit only keeps more from being made.
 	 */
