@@ -96,7 +96,7 @@ static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
 			 a[VQP_ATTR_NAME] ? nla_data(a[VQP_ATTR_NAME]) : "", &terms);
 	put_net(net);
 	if (ret == -EEXIST)
-		GENL_SET_ERR_MSG(info, "this network namespace has a VQP namespace of another tenant");
+		GENL_SET_ERR_MSG(info, "the network namespace has one of another tenant");
 	if (ret == -EADDRINUSE)
 		GENL_SET_ERR_MSG(info, "the tenant's address is taken on this node");
 	return ret;

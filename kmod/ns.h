@@ -28,8 +28,8 @@ struct vqp_ns {
 	u32 tenant;			/* constant, as are gid, name, netns_ino; */
 	u8 gid[VQP_GID_BYTES];		/* the host's own gid follows the parent */
 	u32 netns_ino;
-	struct list_head net_link;	/* beside the network namespace's others, until it is dead; */
-	struct vqp_net *vnet;		/* which is this one; both under ns_mutex */
+	struct vqp_net *vnet;		/* of its network namespace */
+	struct list_head net_link;	/* in vnet's list, until it is dead; under ns_mutex */
 	char name[VQP_NAME_MAX];
 	bool dead;			/* written once, under ns_mutex */
 	struct xarray vqps;		/* VQP number -> struct vqp; read under RCU */

@@ -38,9 +38,10 @@
 /*
  * A context binds to a VQP namespace of the caller's network namespace at its
  * first ioctl or mmap: to the oldest, or the one that an ATTACH asks for.
- * Errors common to all: ENONET (no VQP namespace here), ESHUTDOWN (the namespace is gone), EPERM (the host's own namespace needs
- * CAP_NET_ADMIN), ENOTTY (unknown ioctl), EFAULT, E2BIG and EINVAL (the
- * argument), ENOMEM, EINTR (the process is being killed).
+ * Errors common to all: ENONET (no VQP namespace here), ESHUTDOWN (the
+ * namespace is gone), EPERM (the host's own namespace needs CAP_NET_ADMIN),
+ * ENOTTY (unknown ioctl), EFAULT, E2BIG and EINVAL (the argument), ENOMEM,
+ * EINTR (the process is being killed).
  */
 
 /*
