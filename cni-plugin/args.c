@@ -86,6 +86,14 @@ static int is_ifname(const char *text)
 	       strcmp(text, ".") && strcmp(text, "..");
 }
 
+/* vqpd names the VQP namespace after it. */
+static int is_printable(const char *text)
+{
+	while (*text > ' ' && *text <= '~')
+		text++;
+	return !*text;
+}
+
 int vqp_args_check(const struct vqp_args *args, struct vqp_error *error)
 {
 	unsigned int needs = commands[args->command].needs;
@@ -98,6 +106,10 @@ int vqp_args_check(const struct vqp_args *args, struct vqp_error *error)
 		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT,
 				     "CNI_IFNAME \"%s\" is no interface name (at most %d bytes, no '/', ':' or space)",
 				     args->ifname, IFNAMSIZ - 1);
+	/* A DEL of what no ADD has made succeeds, or the plugins before this one would not be asked for theirs. */
+	if (needs & NEEDS_NETNS && !is_printable(args->ifname))
+		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT,
+				     "CNI_IFNAME \"%s\" is not printable ASCII, as vqp needs it", args->ifname);
 	return 0;
 }
 

@@ -98,6 +98,8 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
 	request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:O*}", "op", "add", "id", args->container_id,
 			    "ifname", args->ifname, "network", config->name, "netns", args->netns,
 			    "tenant", (json_int_t)terms->tenant, "address", address, "limits", terms->limits);
+	if (!request)
+		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT, "CNI_NETNS is not UTF-8");
 	if (vqp_ask(config, request, &reply, "make the VQP namespace of", address, error))
 		return error->code;
 	/* It ignores what it does not know: an older one would set no limits and say nothing. */
@@ -120,6 +122,10 @@ int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *con
 {
 	json_auto_t *request = del_request(args, config), *reply = NULL;
 
+	if (!request) {
+		fprintf(stderr, "vqp: DEL of what is not UTF-8, which no ADD can have made\n");
+		return 0;
+	}
 	if (vqp_ask(config, request, &reply, "delete the VQP namespace of", args->container_id, error) ==
 	    VQP_ERROR_TRY_AGAIN) {
 		fprintf(stderr, "vqp: DEL without vqpd, the kernel cleans up: %s\n",

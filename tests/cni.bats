@@ -233,6 +233,23 @@ load cni
 	done
 }
 
+@test "what vqpd could not be told is an environment error, and a DEL of it succeeds" {
+	for ifname in ethä $'eth\xff' $'eth\x01'; do
+		for command in ADD CHECK; do
+			call $command "$(config 1.0.0)" CNI_IFNAME="$ifname"
+			refused_with 4
+		done
+		call DEL "$(config 1.0.0)" CNI_IFNAME="$ifname"
+		silent
+		rm -f "$SOCKET.requests"
+	done
+	ln -s "$NETNS" "$BATS_TEST_TMPDIR/"$'\xff'
+	call ADD "$(config 1.0.0)" CNI_NETNS="$BATS_TEST_TMPDIR/"$'\xff'
+	refused_with 4
+	call DEL "$(config 1.0.0)" CNI_NETNS="$BATS_TEST_TMPDIR/"$'\xff'
+	silent
+}
+
 @test "a network namespace that is not there or the host's is an environment error" {
 	call ADD "$(config 1.0.0)" CNI_NETNS=/nowhere
 	refused_with 4

@@ -210,6 +210,52 @@ static void a_del_may_name_no_netns(void **state)
 	json_decref(object);
 }
 
+/* A del with one member replaced. */
+static json_t *check_del(const char *member, const char *value)
+{
+	json_t *object = unit_json("{\"id\":\"c1\",\"ifname\":\"eth0\",\"network\":\"blue\"}"), *answer;
+	struct vqp_request request;
+
+	json_object_set_new(object, member, json_loads(value, JSON_DECODE_ANY, NULL));
+	answer = vqp_request_check_del(object, &request);
+	json_decref(object);
+	assert_non_null(answer);
+	return answer;
+}
+
+static void what_no_add_could_have_named_is_not_there(void **state)
+{
+	static const char *const names[][2] = {
+		{ "id", "\"\"" }, { "id", "\"a b\"" }, { "id", "\"\\u00e4\"" },
+		{ "id", "\"1234567890123456789012345678901234567890123456789012345678901234567890"
+			"12345678901234567890123456789012345678901234567890123\"" },
+		{ "ifname", "\"eth\\u00e4\"" }, { "ifname", "\"a234567890123456\"" },
+		{ "network", "\"\"" }, { "network", "\"a/b\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		json_t *answer = check_del(names[i][0], names[i][1]);
+
+		assert_true(json_is_true(json_object_get(answer, "ok")));
+		assert_true(json_is_integer(json_object_get(answer, "deleted")));
+		json_decref(answer);
+	}
+}
+
+static void a_del_is_well_formed(void **state)
+{
+	static const char *const names[] = { "id", "ifname", "network", "netns" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		json_t *answer = check_del(names[i], "1");
+
+		unit_assert_string(answer, "errno", "EINVAL");
+		json_decref(answer);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +270,8 @@ int main(void)
 		cmocka_unit_test(limits_may_be_left_out_and_so_may_each),
 		cmocka_unit_test(limits_are_known_numbers),
 		cmocka_unit_test(a_del_may_name_no_netns),
+		cmocka_unit_test(what_no_add_could_have_named_is_not_there),
+		cmocka_unit_test(a_del_is_well_formed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,15 +110,26 @@ json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
 	return check_limits(object, request);
 }
 
+/* Well-formed, whether or not an add would take it. */
+static bool names_attachment(const json_t *object)
+{
+	const json_t *network = json_object_get(object, "network");
+
+	return get_string(object, "id") && get_string(object, "ifname") &&
+	       (!network || json_is_null(network) || json_is_string(network));
+}
+
 json_t *vqp_request_check_del(const json_t *object, struct vqp_request *request)
 {
 	const json_t *netns = json_object_get(object, "netns");
-	json_t *refusal = check_name(object, request->name);
+	json_t *refusal;
 
-	if (refusal)
-		return refusal;
 	request->netns = json_string_value(netns);
 	if (netns && !json_is_null(netns) && !request->netns)
 		return vqp_reply_error(EINVAL, "netns is a path, or left out");
-	return NULL;
+	refusal = check_name(object, request->name);
+	if (!refusal || !names_attachment(object))
+		return refusal;
+	json_decref(refusal);
+	return json_pack("{s:b, s:i}", "ok", 1, "deleted", 0);
 }

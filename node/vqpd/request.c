@@ -213,11 +213,11 @@ static json_t *serve_status(struct vqpd *d)
 static json_t *serve_now(struct vqpd *d, const char *op, const json_t *object)
 {
 	struct vqp_request request;
-	json_t *refusal;
+	json_t *answer;
 
 	if (!strcmp(op, "del")) {
-		refusal = vqp_request_check_del(object, &request);
-		return refusal ? refusal : serve_del(d, &request);
+		answer = vqp_request_check_del(object, &request);
+		return answer ? answer : serve_del(d, &request);
 	}
 	if (!strcmp(op, "list"))
 		return serve_list(d);

@@ -16,6 +16,8 @@ struct vqp_request {
 
 /* NULL, or the refusal. */
 json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request);
+
+/* NULL, or the answer: a refusal, or that nothing is deleted, for what no add could have named is not there. */
 json_t *vqp_request_check_del(const json_t *object, struct vqp_request *request);
 
 /* For struct vqp_server: answer now, or later by vqp_add_settle(). */

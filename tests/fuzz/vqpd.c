@@ -226,6 +226,7 @@ static void check_success(const json_t *request, const json_t *reply, bool at_on
 {
 	const char *op = json_string_value(json_object_get(request, "op"));
 	struct vqp_request checked;
+	json_t *answer;
 
 	if (!strcmp(op, "add")) {
 		fuzz_check(!vqp_request_check_add(request, &checked));
@@ -234,9 +235,11 @@ static void check_success(const json_t *request, const json_t *reply, bool at_on
 		fuzz_check(!checked.limits || json_equal(json_object_get(reply, "limits"), checked.limits));
 		fuzz_check(!at_once || kernel_find(checked.tenant, checked.gid) >= 0);
 	} else if (!strcmp(op, "del")) {
-		fuzz_check(!vqp_request_check_del(request, &checked));
-		for (unsigned int i = 0; i < env.count && !env.no_module; i++)
+		answer = vqp_request_check_del(request, &checked);
+		fuzz_check(!answer || json_equal(answer, reply));
+		for (unsigned int i = 0; i < env.count && !env.no_module && !answer; i++)
 			fuzz_check(!vqp_name_same(env.kernel[i].name, checked.name) || checked.netns);
+		json_decref(answer);
 	} else if (!strcmp(op, "list")) {
 		fuzz_check(json_array_size(json_object_get(reply, "namespaces")) == env.count + 1);
 	} else {
