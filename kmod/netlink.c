@@ -75,6 +75,7 @@ static int nl_get_terms(struct genl_info *info, struct vqp_ns_terms *terms)
 
 static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
 {
+	const bool exclusive = info->nlhdr->nlmsg_flags & NLM_F_EXCL;
 	struct nlattr **a = info->attrs;
 	struct vqp_ns_terms terms;
 	struct net *net;
@@ -93,9 +94,11 @@ static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
 		return PTR_ERR(net);
 	}
 	ret = vqp_ns_add(net, nla_get_u32(a[VQP_ATTR_TENANT]), nla_data(a[VQP_ATTR_GID]),
-			 a[VQP_ATTR_NAME] ? nla_data(a[VQP_ATTR_NAME]) : "", &terms);
+			 a[VQP_ATTR_NAME] ? nla_data(a[VQP_ATTR_NAME]) : "", &terms, exclusive);
 	put_net(net);
-	if (ret == -EEXIST)
+	if (ret == -EEXIST && exclusive)
+		GENL_SET_ERR_MSG(info, "it is there, or the netns has one of another tenant");
+	else if (ret == -EEXIST)
 		GENL_SET_ERR_MSG(info, "the network namespace has one of another tenant");
 	if (ret == -EADDRINUSE)
 		GENL_SET_ERR_MSG(info, "the tenant's address is taken on this node");

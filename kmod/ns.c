@@ -170,7 +170,7 @@ static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
 }
 
 int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
-	       const struct vqp_ns_terms *terms)
+	       const struct vqp_ns_terms *terms, bool exclusive)
 {
 	struct vqp_net *vnet = net_generic(net, vqp_net_id);
 	struct vqp_ns *ns;
@@ -186,10 +186,12 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	}
 	ns = ns_lookup(tenant, gid);
 	if (ns) {
-		if (ns->vnet == vnet)
-			ns_set_terms(ns, terms);
-		else
+		if (ns->vnet != vnet)
 			ret = -EADDRINUSE;
+		else if (exclusive)
+			ret = -EEXIST;
+		else
+			ns_set_terms(ns, terms);
 		goto unlock;
 	}
 	ns = ns_alloc(tenant, gid, name, net->ns.inum);

@@ -80,11 +80,12 @@ void vqp_ns_get(struct vqp_ns *ns);
 void vqp_ns_put(struct vqp_ns *ns);	/* any context */
 
 /*
- * terms: also of one that is there already. By network namespace: all that it has. -EEXIST: it has
- * those of another tenant; -EADDRINUSE: another has the address.
+ * terms: also of one that is there already, unless it is to be new (`exclusive`). By network
+ * namespace: all that it has. -EEXIST: it has those of another tenant, or this one although
+ * it is to be new; -EADDRINUSE: another has the address.
  */
 int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
-	       const struct vqp_ns_terms *terms);
+	       const struct vqp_ns_terms *terms, bool exclusive);
 int vqp_ns_del_net(struct net *net);
 int vqp_ns_del(u32 tenant, const u8 *gid);
 int vqp_ns_set_net(struct net *net, const struct vqp_ns_terms *terms);

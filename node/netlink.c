@@ -232,6 +232,13 @@ static int parse_object(const struct nlmsghdr *msg, void *data)
 	return MNL_CB_OK;
 }
 
+/* Of a command that has nothing to say. */
+static int ignore(const struct nlmsghdr *msg, void *data)
+{
+	(void)msg, (void)data;
+	return MNL_CB_OK;
+}
+
 int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs, json_t **reply)
 {
 	json_t *object = json_object();
@@ -242,6 +249,11 @@ int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *
 	else
 		json_decref(object);
 	return ret;
+}
+
+int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs)
+{
+	return request(netlink, cmd, NLM_F_ACK | NLM_F_EXCL, attrs, ignore, NULL);
 }
 
 static int parse_item(const struct nlmsghdr *msg, void *list)

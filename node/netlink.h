@@ -30,6 +30,9 @@ void vqp_netlink_close(struct vqp_netlink *netlink);
  */
 int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *request, json_t **reply);
 
+/* The same for what is to be made by this request: -EEXIST if it is there. */
+int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *request);
+
 /* All objects of a kind, as an array. META_GET: the meta servers themselves. */
 int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **list);
 

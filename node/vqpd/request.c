@@ -73,13 +73,28 @@ static json_t *explain(struct vqpd *d, int ret, const struct vqp_request *reques
 			       request->tenant, vqp_address_format(other->gid, gid), other->name, other->tenant, gid);
 }
 
-/* And has not gone since the last look. */
+static struct vqp_entry *find_same(struct vqpd *d, const struct vqp_request *request, uint32_t ino)
+{
+	struct vqp_entry *entry = vqp_registry_find(&d->registry, request->tenant, request->gid);
+
+	return entry && entry->netns_ino == ino ? entry : NULL;
+}
+
+/* What there is is looked at anew, for it may have gone since the last look. */
 static const struct vqp_entry *in_the_way(struct vqpd *d, const struct vqp_request *request, uint32_t ino)
 {
-	if (!find_in_netns(d, ino, request, is_of_another_attachment))
+	if (!find_same(d, request, ino) && !find_in_netns(d, ino, request, is_of_another_attachment))
 		return NULL;
 	vqp_watch_look(d);
 	return find_in_netns(d, ino, request, is_of_another_attachment);
+}
+
+/* What is not known is to be made by this: what an administrator has made since the last look is not vqpd's to undo. */
+static int make(struct vqpd *d, const struct vqp_request *request, uint32_t ino, const json_t *attrs, bool *made)
+{
+	*made = !find_same(d, request, ino);
+	return *made ? vqp_netlink_make(&d->netlink, VQP_CMD_NS_ADD, attrs)
+		     : vqp_netlink_do(&d->netlink, VQP_CMD_NS_ADD, attrs, NULL);
 }
 
 static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vqp_request *request)
@@ -111,19 +126,17 @@ static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vq
 		vqp_server_answer(client, NULL);
 		return;
 	}
-	ret = vqp_netlink_do(&d->netlink, VQP_CMD_NS_ADD, attrs, NULL);
+	ret = make(d, request, ino, attrs, &made);
 	if (ret == -EEXIST || ret == -EADDRINUSE) {
 		/* What is in the way may have come, or gone with its netns, since the last look. */
 		vqp_watch_look(d);
-		ret = vqp_netlink_do(&d->netlink, VQP_CMD_NS_ADD, attrs, NULL);
+		ret = make(d, request, ino, attrs, &made);
 	}
 	if (ret) {
 		vqp_server_answer(client, explain(d, ret, request, ino));
 		return;
 	}
 
-	entry = vqp_registry_find(&d->registry, request->tenant, request->gid);
-	made = !entry || entry->netns_ino != ino;
 	entry = vqp_registry_add(&d->registry, request->tenant, request->gid);
 	if (!entry) {
 		vqp_server_answer(client, NULL);

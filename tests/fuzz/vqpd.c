@@ -57,12 +57,13 @@ static int kernel_find(uint32_t tenant, const uint8_t gid[16])
 	return -1;
 }
 
-static int kernel_find_netns(uint32_t ino)
+/* All that a netns has are of one tenant. */
+static bool kernel_has_other_tenant(const struct namespace *new)
 {
 	for (unsigned int i = 0; i < env.count; i++)
-		if (env.kernel[i].ino == ino)
-			return i;
-	return -1;
+		if (env.kernel[i].ino == new->ino && env.kernel[i].tenant != new->tenant)
+			return true;
+	return false;
 }
 
 static void kernel_remove(unsigned int i)
@@ -70,14 +71,16 @@ static void kernel_remove(unsigned int i)
 	memmove(&env.kernel[i], &env.kernel[i + 1], (--env.count - i) * sizeof(env.kernel[0]));
 }
 
-static int kernel_add(const struct namespace *new)
+static int kernel_add(const struct namespace *new, bool exclusive)
 {
-	int same = kernel_find(new->tenant, new->gid), netns = kernel_find_netns(new->ino);
+	int same = kernel_find(new->tenant, new->gid);
 
-	if (netns >= 0)
-		return same == netns ? 0 : -EEXIST;
-	if (same >= 0)
+	if (kernel_has_other_tenant(new))
+		return -EEXIST;
+	if (same >= 0 && env.kernel[same].ino != new->ino)
 		return -EADDRINUSE;
+	if (same >= 0)
+		return exclusive ? -EEXIST : 0;
 	if (env.count == NAMESPACES_MAX)
 		return -ENOSPC;
 	env.kernel[env.count++] = *new;
@@ -98,7 +101,7 @@ static bool is_limit(const json_t *attrs, const char *name, json_int_t max)
 	return !limit || (json_is_integer(limit) && json_integer_value(limit) >= 0 && json_integer_value(limit) <= max);
 }
 
-static int kernel_ns_add(const json_t *attrs)
+static int kernel_ns_add(const json_t *attrs, bool exclusive)
 {
 	struct namespace new = { .ino = json_integer_value(json_object_get(attrs, "netns_fd")) };
 	const char *name = json_string_value(json_object_get(attrs, "name"));
@@ -109,7 +112,7 @@ static int kernel_ns_add(const json_t *attrs)
 		   is_limit(attrs, "max_bytes", INT64_MAX) && is_limit(attrs, "max_rate", INT64_MAX) &&
 		   is_limit(attrs, "priority", VQP_PRIORITY_HIGH));
 	strcpy(new.name, name);
-	return kernel_add(&new);
+	return kernel_add(&new, exclusive);
 }
 
 static int kernel_ns_del(const json_t *attrs)
@@ -131,7 +134,7 @@ static int kernel_do(enum vqp_cmd cmd, const json_t *attrs, json_t **reply)
 		return -ENOPKG;
 	switch (cmd) {
 	case VQP_CMD_NS_ADD:
-		return kernel_ns_add(attrs);
+		return kernel_ns_add(attrs, false);
 	case VQP_CMD_NS_DEL:
 		return kernel_ns_del(attrs);
 	case VQP_CMD_STATUS_GET:
@@ -149,6 +152,15 @@ int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *
 {
 	int ret = kernel_do(cmd, attrs, reply);
 
+	strcpy(netlink->error, ret ? "refused" : "");
+	return ret;
+}
+
+int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs)
+{
+	int ret = env.no_module ? -ENOPKG : kernel_ns_add(attrs, true);
+
+	fuzz_check(cmd == VQP_CMD_NS_ADD);
 	strcpy(netlink->error, ret ? "refused" : "");
 	return ret;
 }

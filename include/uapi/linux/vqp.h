@@ -364,8 +364,9 @@ enum vqp_cmd {
 	/*
 	 * Create a VQP namespace: NETNS_FD, TENANT (not 0), GID; NAME and limits
 	 * (MAX_*) optional. The same again succeeds, and sets the limits it
-	 * gives; EEXIST if that netns has one of another tenant, EADDRINUSE if
-	 * (tenant, gid) is taken by another netns of this node.
+	 * gives, but with NLM_F_EXCL it is EEXIST; EEXIST if that netns has one
+	 * of another tenant, EADDRINUSE if (tenant, gid) is taken by another
+	 * netns of this node.
 	 */
 	VQP_CMD_NS_ADD,
 	VQP_CMD_NS_DEL,		/* by NETNS_FD all it has, or by TENANT and GID; ENOENT */

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Requests to vqpd over its socket, before a kernel that is an array and a meta server that is told what it says. */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../netns.h"
+#include "../vqpd/add.h"
+#include "../vqpd/request.h"
+#include "../vqpd/watch.h"
+
+#define INO	1000	/* of every netns that is asked for */
+
+struct fixture {
+	struct vqpd d;
+	char directory[64], path[80];
+};
+
+/* ---- The kernel ---- */
+
+static json_t *kernel;		/* its namespaces, as NS_GET lists them */
+
+/* Where a namespace is in the list; -1 if it is not. */
+static int find(const json_t *attrs)
+{
+	for (size_t i = 0; i < json_array_size(kernel); i++)
+		if (json_equal(json_object_get(json_array_get(kernel, i), "gid"), json_object_get(attrs, "gid")))
+			return i;
+	return -1;
+}
+
+static int ns_add(const json_t *attrs, bool exclusive)
+{
+	json_t *item;
+
+	if (find(attrs) >= 0)
+		return exclusive ? -EEXIST : 0;
+	item = json_pack("{s:O, s:O, s:O, s:i}", "tenant", json_object_get(attrs, "tenant"),
+			 "gid", json_object_get(attrs, "gid"), "name", json_object_get(attrs, "name"), "netns_ino", INO);
+	return json_array_append_new(kernel, item);
+}
+
+static int ns_del(const json_t *attrs)
+{
+	int i = find(attrs);
+
+	return i < 0 ? -ENOENT : json_array_remove(kernel, i);
+}
+
+int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs, json_t **reply)
+{
+	(void)netlink;
+	switch (cmd) {
+	case VQP_CMD_NS_ADD:
+		return ns_add(attrs, false);
+	case VQP_CMD_NS_DEL:
+		return ns_del(attrs);
+	case VQP_CMD_STATUS_GET:
+		*reply = unit_json("{\"parent\":\"rxe0\",\"node_gid\":\"fd00::1\",\"epoch\":1,\"qkey\":2,\"lanes\":[3]}");
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs)
+{
+	(void)netlink;
+	assert_int_equal(cmd, VQP_CMD_NS_ADD);
+	return ns_add(attrs, true);
+}
+
+int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **list)
+{
+	(void)netlink;
+	assert_int_equal(cmd, VQP_CMD_NS_GET);
+	*list = json_copy(kernel);
+	return 0;
+}
+
+const char *vqp_netlink_error(const struct vqp_netlink *netlink)
+{
+	(void)netlink;
+	return "the kernel refused";
+}
+
+int vqp_netns_open(const char *text)
+{
+	(void)text;
+	return dup(0);
+}
+
+uint32_t vqp_netns_inode(int fd)
+{
+	(void)fd;
+	return INO;
+}
+
+/* ---- The daemon and its clients ---- */
+
+static void changed(struct vqp_meta_owner *owner)
+{
+	(void)owner;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct vqpd *d;
+
+	assert_non_null(f);
+	d = &f->d;
+	strcpy(f->directory, "/tmp/vqp-test-XXXXXX");
+	assert_non_null(mkdtemp(f->directory));
+	snprintf(f->path, sizeof(f->path), "%s/sock", f->directory);
+	kernel = json_array();
+	d->server.owner = d;
+	d->server.request = vqp_request_serve;
+	d->server.gone = vqp_request_gone;
+	d->meta_owner = (struct vqp_meta_owner){
+		.loop = &d->loop, .registry = &d->registry, .tables_changed = changed, .entries_changed = changed,
+	};
+	assert_int_equal(vqp_loop_init(&d->loop), 0);
+	assert_int_equal(vqp_meta_init(&d->metas[0], &d->meta_owner, 0, "127.0.0.1:7471"), 0);
+	/* It is busy with something: what it says of entries is up to the test. */
+	d->metas[0].state = VQP_META_UP;
+	d->metas[0].asked = json_object();
+	d->nmetas = 1;
+	vqp_watch_look(d);
+	assert_int_equal(vqp_server_listen_unix(&d->server, &d->loop, f->path), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	struct vqpd *d = &f->d;
+
+	vqp_server_exit(&d->server);
+	assert_null(d->adds);
+	d->metas[0].line.fd = -1;
+	vqp_meta_exit(&d->metas[0]);
+	vqp_registry_exit(&d->registry);
+	json_decref(d->meta_owner.dct);
+	json_decref(d->status);
+	json_decref(kernel);
+	vqp_loop_exit(&d->loop);
+	unlink(f->path);
+	rmdir(f->directory);
+	free(f);
+	return 0;
+}
+
+static void turn(struct fixture *f)
+{
+	struct epoll_event event;
+
+	while (epoll_wait(f->d.loop.epoll_fd, &event, 1, 0) > 0) {
+		struct vqp_watch *watch = event.data.ptr;
+
+		watch->ready(watch, event.events);
+	}
+}
+
+/* A client that has asked, and whom nobody has heard yet. */
+static int ask(struct fixture *f, const char *request)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	strcpy(addr.sun_path, f->path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+	return fd;
+}
+
+static int add(struct fixture *f)
+{
+	return ask(f, "{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":\"/netns\",\"tenant\":1,"
+		   "\"address\":\"10.1.0.2\"}\n");
+}
+
+static void leave(struct fixture *f, int fd)
+{
+	close(fd);
+	turn(f);
+}
+
+/* What the meta server has said of all that there is. */
+static void mark(struct fixture *f, uint32_t held, uint32_t refused)
+{
+	struct vqp_entry *entry = NULL;
+
+	while ((entry = vqp_registry_next(&f->d.registry, entry))) {
+		entry->held = held;
+		entry->refused = refused;
+		entry->refused_err = EADDRINUSE;
+	}
+	vqp_add_settle(&f->d);
+}
+
+/* `name` is "errno" of a refusal, or NULL. */
+static void assert_answer(int fd, const char *name)
+{
+	char text[1024];
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+	json_t *answer;
+
+	assert_true(n > 0);
+	text[n] = '\0';
+	answer = unit_json(text);
+	assert_int_equal(json_is_true(json_object_get(answer, "ok")), !name);
+	if (name)
+		unit_assert_string(answer, "errno", name);
+	json_decref(answer);
+	close(fd);
+}
+
+static size_t count(void)
+{
+	return json_array_size(kernel);
+}
+
+/* ---- Tests ---- */
+
+static void who_leaves_before_the_answer_has_never_been(void **state)
+{
+	struct fixture *f = *state;
+	int fd = add(f);
+
+	turn(f);
+	assert_int_equal(count(), 1);
+	leave(f, fd);
+	assert_int_equal(count(), 0);
+}
+
+static void what_is_refused_is_removed(void **state)
+{
+	struct fixture *f = *state;
+	int fd = add(f);
+
+	turn(f);
+	mark(f, 0, 1);
+	assert_answer(fd, "EADDRINUSE");
+	assert_int_equal(count(), 0);
+}
+
+/* An administrator makes what is asked for next, before vqpd has looked. */
+static int add_what_is_there(struct fixture *f)
+{
+	json_t *attrs = unit_json("{\"tenant\":1,\"gid\":\"::ffff:10.1.0.2\",\"name\":\"mine\"}");
+	int fd;
+
+	assert_int_equal(ns_add(attrs, true), 0);
+	json_decref(attrs);
+	fd = add(f);
+	turn(f);
+	return fd;
+}
+
+static void what_an_administrator_has_just_made_stays(void **state)
+{
+	struct fixture *f = *state;
+	int fd = add_what_is_there(f);
+
+	leave(f, fd);
+	assert_int_equal(count(), 1);
+	fd = add(f);
+	turn(f);
+	mark(f, 0, 1);
+	assert_answer(fd, "EADDRINUSE");
+	assert_int_equal(count(), 1);
+}
+
+static void what_has_just_gone_is_made_anew(void **state)
+{
+	struct fixture *f = *state;
+	int fd = add(f);
+
+	turn(f);
+	mark(f, 1, 0);
+	assert_answer(fd, NULL);
+	json_array_clear(kernel);	/* with its netns, whose number the next one has */
+	fd = add(f);
+	turn(f);
+	mark(f, 0, 1);
+	assert_answer(fd, "EADDRINUSE");
+	assert_int_equal(count(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(who_leaves_before_the_answer_has_never_been),
+		TEST(what_is_refused_is_removed),
+		TEST(what_an_administrator_has_just_made_stays),
+		TEST(what_has_just_gone_is_made_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
