@@ -5,13 +5,12 @@
 #include "../node/client.h"
 #include "ask.h"
 
-static enum vqp_error_code code_of_errno(int err)
+/* Of what vqpd_call() returned. */
+static enum vqp_error_code code_of(int ret)
 {
-	switch (err) {
-	case ECONNREFUSED:
-	case ENOENT:
-	case ETIMEDOUT:
-		return VQP_ERROR_TRY_AGAIN;	/* vqpd is not running, or busy */
+	if (ret < 0)
+		return VQP_ERROR_TRY_AGAIN;	/* vqpd is not running, busy, or went away */
+	switch (ret) {
 	case EEXIST:
 	case EADDRINUSE:
 		return VQP_ERROR_TAKEN;
@@ -27,7 +26,7 @@ int vqp_ask(const struct vqp_config *config, const json_t *request, json_t **rep
 	int ret = vqpd_call(config->vqpd, request, reply, &why);
 
 	if (ret)
-		vqp_error_detail(error, code_of_errno(-ret), why, "cannot %s %s", what, whom);
+		vqp_error_detail(error, code_of(ret), why, "cannot %s %s", what, whom);
 	free(why);
 	return error->code;
 }

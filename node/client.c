@@ -149,6 +149,7 @@ static int errno_by_name(const char *name)
 	return EPROTO;
 }
 
+/* 0, or a positive errno value: an answer there is. */
 static int parse_reply(const char *line, json_t **reply, char **error)
 {
 	json_t *answer = json_loads(line, 0, NULL);
@@ -156,9 +157,9 @@ static int parse_reply(const char *line, json_t **reply, char **error)
 	int ok = 0, ret;
 
 	if (!answer || json_unpack(answer, "{s:b, s?s, s?s}", "ok", &ok, "errno", &name, "error", &text))
-		ret = fail(error, EPROTO, "vqpd's answer makes no sense (is it of another version?): %.200s", line);
+		ret = -fail(error, EPROTO, "vqpd's answer makes no sense (is it of another version?): %.200s", line);
 	else if (!ok)
-		ret = fail(error, errno_by_name(name), "%s", text ? text : "vqpd refused without a reason");
+		ret = -fail(error, errno_by_name(name), "%s", text ? text : "vqpd refused without a reason");
 	else
 		ret = 0;
 

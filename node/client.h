@@ -14,10 +14,11 @@
  * socket_path NULL: VQPD_SOCKET_PATH.
  *
  * 0: vqpd did it; *reply is its answer, to be freed with json_decref().
- * Otherwise a negative errno value, *reply is NULL, and *error is a text that
- * says what failed and what to do, to be freed with free() (NULL only when
- * memory ran out). The value is vqpd's own errno when it refused, ECONNREFUSED
- * or ENOENT when it is not running, EACCES, ETIMEDOUT, or EPROTO.
+ * Otherwise *reply is NULL, and *error is a text that says what failed and what
+ * to do, to be freed with free() (NULL only when memory ran out). Positive: vqpd
+ * refused, with this errno value, or EPROTO: its answer makes no sense. Negative:
+ * it has not answered, for this reason: -ECONNREFUSED or -ENOENT when it is not
+ * running, -EACCES, -ETIMEDOUT, -EPIPE, -ECONNRESET or -EPROTO when it went away.
  */
 int vqpd_call(const char *socket_path, const json_t *request, json_t **reply, char **error);
 

@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = stage(&state, &error);
 	if (ret)
-		fprintf(stderr, "vqp-hook: %s: %s\n", argv[1], error ? error : strerror(-ret));
+		fprintf(stderr, "vqp-hook: %s: %s\n", argv[1], error ? error : strerror(abs(ret)));
 	vqp_state_clear(&state);
 	return ret != 0;
 }

@@ -273,6 +273,30 @@ load cni
 	jq -e '.details | contains("/nowhere/vqpd.sock")' <<<"$output"
 }
 
+@test "vqpd that goes away without an answer is vqpd that is not there" {
+	: >"$SOCKET.reply"
+	call ADD "$(config 1.0.0)"
+	error_is 11
+	call CHECK "$(config 1.0.0)"
+	error_is 11
+	call DEL "$(config 1.0.0)"
+	silent
+	[[ $stderr == *"without an answer"* ]]
+}
+
+@test "vqpd that answers is there, whatever the answer" {
+	for name in ENOENT ECONNREFUSED ETIMEDOUT; do
+		reply '{"ok":false,"errno":"'$name'","error":"no such thing"}'
+		for command in ADD DEL; do
+			call $command "$(config 1.0.0)"
+			error_is 100
+		done
+	done
+	reply nonsense
+	call DEL "$(config 1.0.0)"
+	error_is 100
+}
+
 @test "DEL names the attachment to vqpd and prints nothing" {
 	call DEL "$(config 1.0.0)"
 	silent

@@ -87,12 +87,13 @@ static void success_gives_the_reply(void **state)
 	json_decref(reply);
 }
 
+/* `err` is positive if that is an answer. */
 static void assert_failure(struct fixture *f, const char *says, int err, const char *part)
 {
 	json_t *reply;
 	char *error;
 
-	assert_int_equal(call(f, says, &reply, &error), -err);
+	assert_int_equal(call(f, says, &reply, &error), err);
 	assert_null(reply);
 	assert_non_null(strstr(error, part));
 	free(error);
@@ -108,6 +109,13 @@ static void a_refusal_may_say_little(void **state)
 	assert_failure(*state, "{\"ok\":false}\n", EPROTO, "without a reason");
 }
 
+/* Nobody is there any more; or vqpd says that something else is not there. */
+static void refusals_are_told_from_silence(void **state)
+{
+	assert_failure(*state, "{\"ok\":false,\"errno\":\"ENOENT\",\"error\":\"no netns\"}\n", ENOENT, "no netns");
+	assert_failure(*state, NULL, -EPROTO, "without an answer");
+}
+
 static void nonsense_is_noticed(void **state)
 {
 	assert_failure(*state, "nonsense\n", EPROTO, "makes no sense");
@@ -115,7 +123,7 @@ static void nonsense_is_noticed(void **state)
 
 static void a_hangup_is_noticed(void **state)
 {
-	assert_failure(*state, "{\"ok\":tr", EPROTO, "without an answer");
+	assert_failure(*state, "{\"ok\":tr", -EPROTO, "without an answer");
 }
 
 static void nobody_there_says_how_to_start_it(void **state)
@@ -170,7 +178,7 @@ static void an_endless_answer_is_refused(void **state)
 	memset(says, 'x', VQPD_REPLY_MAX + 1);
 	says[VQPD_REPLY_MAX + 1] = '\0';
 	signal(SIGPIPE, SIG_IGN);
-	assert_failure(*state, says, EPROTO, "longer than");
+	assert_failure(*state, says, -EPROTO, "longer than");
 	free(says);
 }
 
@@ -198,6 +206,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(success_gives_the_reply, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals_keep_errno_and_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_refusal_may_say_little, setup, teardown),
+		cmocka_unit_test_setup_teardown(refusals_are_told_from_silence, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_hangup_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_there_says_how_to_start_it, setup, teardown),
