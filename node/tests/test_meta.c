@@ -317,15 +317,15 @@ static void who_answers_unasked_is_left(void **state)
 	assert_non_null(strstr(f->meta.error, "not asked"));
 }
 
-/* The server has heard of an entry that was there before, and is about to answer. */
-static struct vqp_entry *announce_slowly(struct fixture *f)
+/* The server has heard of an entry, and is about to answer. */
+static struct vqp_entry *announce_slowly(struct fixture *f, bool fresh)
 {
 	struct vqp_entry *entry;
 
 	vqp_meta_tick(&f->meta);
 	talk(f);
 	f->mute = true;
-	entry = add(f, 1, false);
+	entry = add(f, 1, fresh);
 	vqp_meta_run(&f->meta);
 	talk(f);
 	unit_assert_string(f->request, "op", "announce");
@@ -342,7 +342,7 @@ static void answer_at_last(struct fixture *f)
 static void what_was_made_anew_meanwhile_is_announced_as_new(void **state)
 {
 	struct fixture *f = *state;
-	struct vqp_entry *entry = announce_slowly(f);
+	struct vqp_entry *entry = announce_slowly(f, false);
 
 	vqp_registry_remove(&f->registry, entry);
 	entry = add(f, 1, true);
@@ -354,10 +354,76 @@ static void what_was_made_anew_meanwhile_is_announced_as_new(void **state)
 	assert_true(json_is_true(json_object_get(json_array_get(json_object_get(f->request, "entries"), 0), "new")));
 }
 
+/* As a DEL and an ADD of the same. */
+static struct vqp_entry *make_anew(struct fixture *f, struct vqp_entry *entry)
+{
+	vqp_meta_withdraw(&f->meta, entry);
+	vqp_registry_remove(&f->registry, entry);
+	return add(f, 1, true);
+}
+
+static void what_was_withdrawn_and_made_anew_meanwhile_is_announced_again(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_entry *entry = make_anew(f, announce_slowly(f, true));
+
+	answer_at_last(f);
+	assert_int_equal(f->metad.table.count, 1);
+	assert_int_equal(entry->held, 1);
+	assert_int_equal(entry->due & 1, 0);
+}
+
+static void a_refusal_of_what_was_made_anew_meanwhile_is_ignored(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_entry *entry = make_anew(f, announce_slowly(f, true));
+
+	vqp_server_answer(f->client, unit_json("{\"ok\":true,\"taken\":0,\"refused\":[{\"tenant\":1,\"gid\":\"fd00::1\","
+					       "\"errno\":\"ENOSPC\",\"error\":\"full\"}]}"));
+	talk(f);
+	unit_assert_string(f->request, "op", "withdraw");
+	assert_int_equal(entry->refused, 0);
+	assert_int_equal(entry->held, 0);
+	assert_int_equal(entry->due & 1, 1);
+	answer_at_last(f);
+	assert_int_equal(entry->held, 1);
+}
+
+/* The node's metadata changed: what the server has of it is old. */
+static void what_became_due_meanwhile_is_announced_again(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_entry *entry = announce_slowly(f, true);
+
+	json_object_set_new(f->owner.dct, "epoch", json_integer(8));
+	entry->due = UINT32_MAX;
+	answer_at_last(f);
+	assert_int_equal(entry->held, 1);
+	assert_int_equal(entry->due & 1, 0);
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(f->request, "node"), "epoch")), 8);
+}
+
+static void what_was_not_answered_is_announced_on_the_next_connection(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_entry *entry = announce_slowly(f, true);
+
+	stop_server(f);
+	talk(f);
+	assert_int_equal(f->meta.state, VQP_META_DOWN);
+	f->mute = false;
+	start_server(f, 100);
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(f->metad.table.count, 1);
+	assert_int_equal(entry->held, 1);
+	assert_int_equal(entry->fresh & 1, 0);
+}
+
 static void what_went_meanwhile_is_withdrawn(void **state)
 {
 	struct fixture *f = *state;
-	struct vqp_entry *entry = announce_slowly(f);
+	struct vqp_entry *entry = announce_slowly(f, false);
 
 	vqp_meta_withdraw(&f->meta, entry);
 	vqp_registry_remove(&f->registry, entry);
@@ -370,7 +436,7 @@ static void a_refusal_of_what_went_meanwhile_is_ignored(void **state)
 {
 	struct vqp_dct other = { .node_gid = { 1 }, .lanes = 1 };
 	struct fixture *f = *state;
-	struct vqp_entry *entry = announce_slowly(f);
+	struct vqp_entry *entry = announce_slowly(f, false);
 
 	assert_int_equal(vqp_table_announce(&f->metad.table, 1, entry->gid, &other, true, 1000000, vqp_loop_now_ms()), 0);
 	vqp_registry_remove(&f->registry, entry);
@@ -422,6 +488,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_hello_without_a_table_is_no_hello, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_answers_unasked_is_left, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_made_anew_meanwhile_is_announced_as_new, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_withdrawn_and_made_anew_meanwhile_is_announced_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_refusal_of_what_was_made_anew_meanwhile_is_ignored, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_became_due_meanwhile_is_announced_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_not_answered_is_announced_on_the_next_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_went_meanwhile_is_withdrawn, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_refusal_of_what_went_meanwhile_is_ignored, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_device_nothing_is_announced, setup, teardown),

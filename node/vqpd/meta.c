@@ -95,7 +95,11 @@ static void ask(struct vqp_meta *meta, json_t *request)
 		lose(meta, "%s", strerror(-ret));
 }
 
-static json_t *due_entries(struct vqp_meta *meta)
+/*
+ * What is told now is not due any more: what is due when the answer comes is so anew, and the
+ * answer is not about it. Without an answer the connection is lost, and all is due with the next.
+ */
+static json_t *take_due(struct vqp_meta *meta)
 {
 	struct vqp_registry *registry = meta->owner->registry;
 	json_t *entries = json_array();
@@ -108,6 +112,7 @@ static json_t *due_entries(struct vqp_meta *meta)
 		key = vqp_entry_key(e);
 		if (e->fresh & meta->bit)
 			json_object_set_new(key, "new", json_true());
+		e->due &= ~meta->bit;
 		json_array_append_new(entries, key);
 		if (json_array_size(entries) == BATCH)
 			break;
@@ -138,7 +143,7 @@ void vqp_meta_run(struct vqp_meta *meta)
 				    "entries", first_withdrawals(meta)));
 		return;
 	}
-	due = due_entries(meta);
+	due = take_due(meta);
 	if (json_array_size(due))
 		ask(meta, json_pack("{s:s, s:I, s:O, s:O}", "op", "announce", "lease_s", (json_int_t)owner->lease_s,
 				    "node", owner->dct, "entries", due));
@@ -161,28 +166,31 @@ void vqp_meta_withdraw(struct vqp_meta *meta, const struct vqp_entry *entry)
 		json_array_append_new(meta->withdrawals, vqp_entry_key(entry));
 }
 
-/* An announcement was answered: entries it names may be gone or changed meanwhile. */
+/* The entry that an answer is about, unless it is gone, or was made anew since it was announced. */
+static struct vqp_entry *find_told(struct vqp_meta *meta, const json_t *key)
+{
+	struct vqp_entry *entry = vqp_registry_find_key(meta->owner->registry, key);
+
+	return entry && !(entry->due & meta->bit) ? entry : NULL;
+}
+
 static void take_announced(struct vqp_meta *meta, const json_t *reply)
 {
-	struct vqp_registry *registry = meta->owner->registry;
 	const json_t *item;
 	struct vqp_entry *entry;
 	size_t i;
 
 	json_array_foreach(json_object_get(meta->asked, "entries"), i, item) {
-		bool said_new = json_object_get(item, "new");
-
-		entry = vqp_registry_find_key(registry, item);
-		if (!entry || (entry->fresh & meta->bit && !said_new))
-			continue;	/* made anew since: still due */
-		entry->due &= ~meta->bit;
+		entry = find_told(meta, item);
+		if (!entry)
+			continue;
 		entry->fresh &= ~meta->bit;
 		entry->held |= meta->bit;
 	}
 	json_array_foreach(json_object_get(reply, "refused"), i, item) {
 		const char *name = json_string_value(json_object_get(item, "errno"));
 
-		entry = vqp_registry_find_key(registry, item);
+		entry = find_told(meta, item);
 		if (!entry)
 			continue;
 		entry->held &= ~meta->bit;
