@@ -18,7 +18,9 @@ import (
 
 	"github.com/containernetworking/cni/libcni"
 	"github.com/containernetworking/cni/pkg/invoke"
+	"github.com/containernetworking/cni/pkg/types"
 	"github.com/containernetworking/cni/pkg/utils"
+	"github.com/containernetworking/cni/pkg/version"
 )
 
 // What plugins need to find iptables and the like; who loaded this may have no PATH at all.
@@ -96,24 +98,67 @@ func (a *attachment) findPlugins(list *libcni.NetworkConfigList) error {
 	return nil
 }
 
-// DelNetworkList ends with the first plugin that fails; those before it in the list are to be asked as well.
-func (a *attachment) detach(ctx context.Context, list *libcni.NetworkConfigList) error {
-	var first error
-	for count := len(list.Plugins); count > 0; count-- {
-		part := *list
-		part.Plugins = list.Plugins[:count]
-		err := a.cni.DelNetworkList(ctx, &part, a.runtime)
-		if err == nil {
-			break
+// Plugins that take longer are killed.
+func (a *attachment) inTime(do func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), a.timeout)
+	defer cancel()
+	err := do(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("not done within %v: %w", a.timeout, err)
+	}
+	return err
+}
+
+// What ADD answered, as libcni gives it to plugins in DEL; nil if that is not known, or too old a version.
+func (a *attachment) result(list *libcni.NetworkConfigList) types.Result {
+	if recent, err := version.GreaterThanOrEqualTo(list.CNIVersion, "0.4.0"); err != nil || !recent {
+		return nil
+	}
+	result, err := a.cni.GetNetworkListCachedResult(list, a.runtime)
+	if err != nil {
+		return nil
+	}
+	return result
+}
+
+// One plugin of a list, of whose end libcni is not to know.
+func (a *attachment) detachOne(list *libcni.NetworkConfigList, plugin *libcni.NetworkConfig, result types.Result) error {
+	if result != nil {
+		var err error
+		plugin, err = libcni.InjectConf(plugin, map[string]interface{}{"prevResult": result})
+		if err != nil {
+			return err
 		}
-		if first == nil {
+	}
+	part := *list
+	part.Plugins = []*libcni.NetworkConfig{plugin}
+	cni := libcni.NewCNIConfigWithCacheDir(a.binDirs, os.DevNull, nil)
+	return a.inTime(func(ctx context.Context) error { return cni.DelNetworkList(ctx, &part, a.runtime) })
+}
+
+// DelNetworkList ends with the first plugin that fails or hangs. Here all are asked, each with time of its own,
+// and what is known of the attachment is kept until all have done their part.
+func (a *attachment) detach(list *libcni.NetworkConfigList) error {
+	var first error
+	result := a.result(list)
+	for i := len(list.Plugins) - 1; i >= 0; i-- {
+		if err := a.detachOne(list, list.Plugins[i], result); err != nil && first == nil {
 			first = err
 		}
+	}
+	if first == nil {
+		first = a.forget()
 	}
 	return first
 }
 
-func (a *attachment) add(ctx context.Context) (string, error) {
+// By a list without plugins, of a version that takes no result: where libcni keeps it is its own affair.
+func (a *attachment) forget() error {
+	nothing := libcni.NetworkConfigList{Name: a.name, CNIVersion: "0.3.1"}
+	return a.cni.DelNetworkList(context.Background(), &nothing, a.runtime)
+}
+
+func (a *attachment) add() (string, error) {
 	list, err := a.load()
 	if err == nil {
 		err = a.findPlugins(list)
@@ -121,10 +166,14 @@ func (a *attachment) add(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err = a.deleteLost(ctx); err != nil {
+	if err = a.deleteLost(); err != nil {
 		return "", err
 	}
-	result, err := a.cni.AddNetworkList(ctx, list, a.runtime)
+	var result types.Result
+	err = a.inTime(func(ctx context.Context) (err error) {
+		result, err = a.cni.AddNetworkList(ctx, list, a.runtime)
+		return err
+	})
 	if err != nil {
 		return "", a.undo(list, fmt.Errorf("network list %q: %w", a.name, err))
 	}
@@ -133,7 +182,7 @@ func (a *attachment) add(ctx context.Context) (string, error) {
 }
 
 // What is known to be attached before it is has outlived a crash, and its network namespace has not.
-func (a *attachment) deleteLost(ctx context.Context) error {
+func (a *attachment) deleteLost() error {
 	lost, err := a.attached()
 	if err != nil || lost == nil {
 		return err
@@ -141,24 +190,21 @@ func (a *attachment) deleteLost(ctx context.Context) error {
 	now := a.runtime.NetNS
 	a.runtime.NetNS = ""
 	defer func() { a.runtime.NetNS = now }()
-	if err = a.detach(ctx, lost); err != nil {
+	if err = a.detach(lost); err != nil {
 		return fmt.Errorf("network list %q: cannot delete what an earlier container %s left: %w",
 			a.name, a.runtime.ContainerID, err)
 	}
 	return nil
 }
 
-// With time of its own: there may be none left.
 func (a *attachment) undo(list *libcni.NetworkConfigList, reason error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), a.timeout)
-	defer cancel()
-	if err := a.detach(ctx, list); err != nil {
+	if err := a.detach(list); err != nil {
 		return fmt.Errorf("%w; and undoing it: %v", reason, err)
 	}
 	return reason
 }
 
-func (a *attachment) check(ctx context.Context) (string, error) {
+func (a *attachment) check() (string, error) {
 	list, err := a.attached()
 	if err != nil {
 		return "", err
@@ -166,10 +212,10 @@ func (a *attachment) check(ctx context.Context) (string, error) {
 	if list == nil {
 		return "", fmt.Errorf("container %s is not attached to network list %q", a.runtime.ContainerID, a.name)
 	}
-	return "", a.cni.CheckNetworkList(ctx, list, a.runtime)
+	return "", a.inTime(func(ctx context.Context) error { return a.cni.CheckNetworkList(ctx, list, a.runtime) })
 }
 
-func (a *attachment) del(ctx context.Context) (string, error) {
+func (a *attachment) del() (string, error) {
 	list, err := a.attached()
 	if err != nil || list == nil {
 		list, err = a.load()
@@ -177,12 +223,12 @@ func (a *attachment) del(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "", a.detach(ctx, list)
+	return "", a.detach(list)
 }
 
 // A call from C: nothing that goes wrong in it may end the caller.
 func call(c *C.struct_vqpcni_attachment, text **C.char,
-	do func(a *attachment, ctx context.Context) (string, error)) (status C.int) {
+	do func(a *attachment) (string, error)) (status C.int) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			*text = C.CString(fmt.Sprint(fault))
@@ -190,16 +236,11 @@ func call(c *C.struct_vqpcni_attachment, text **C.char,
 		}
 	}()
 	a := newAttachment(c)
-	ctx, cancel := context.WithTimeout(context.Background(), a.timeout)
-	defer cancel()
 	answer, err := "", a.validate()
 	if err == nil {
-		answer, err = do(a, ctx)
+		answer, err = do(a)
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("not done within %v: %w", a.timeout, err)
-		}
 		*text = C.CString(err.Error())
 		return -1
 	}

@@ -17,7 +17,7 @@ struct vqpcni_attachment {
 	const char *conf_dir;	/* where network lists are */
 	const char *bin_dirs;	/* where plugins are, separated by colons */
 	const char *cache_dir;	/* what is attached is kept here; NULL: libcni's own /var/lib/cni */
-	unsigned int timeout_s;	/* plugins that take longer in all are killed */
+	unsigned int timeout_s;	/* plugins that take longer are killed: in all, but in del each */
 };
 
 /*
@@ -39,7 +39,8 @@ int vqpcni_check(struct vqpcni_attachment *attachment, char **text);
 
 /*
  * Detach, by the list as it was when add succeeded, if that is known. A plugin
- * that fails does not keep the others. *text is "".
+ * that fails or hangs does not keep the others; the list is known until all have
+ * succeeded. *text is "".
  */
 int vqpcni_del(struct vqpcni_attachment *attachment, char **text);
 

@@ -187,6 +187,31 @@ static void a_plugin_that_cannot_delete_does_not_keep_the_others(void **state)
 	write_file("two.DEL.fails", "", 0600);
 	fails(del, "blue", "two was told to fail");
 	file_has("log", "one DEL c1 eth0 /netns\n");
+	file_has("one.DEL.in", "\"prevResult\"");
+}
+
+static void a_plugin_that_hangs_does_not_keep_the_others(void **state)
+{
+	(void)state;
+	succeeds(add, "/netns");
+	write_file("hurry", "", 0600);
+	write_file("two.DEL.slow", "", 0600);
+	fails(del, "blue", "not done within 1s");
+	file_has("log", "one DEL c1 eth0 /netns\n");
+}
+
+static void what_is_not_deleted_yet_is_deleted_by_the_list_as_it_was(void **state)
+{
+	(void)state;
+	succeeds(add, "/netns");
+	write_file("two.DEL.fails", "", 0600);
+	fails(del, "blue", "two was told to fail");
+	write_file("net.d/10-blue.conflist", "{\"cniVersion\": \"1.0.0\", \"name\": \"blue\", \"plugins\": [{\"type\": \"gone\"}]}", 0600);
+	assert_int_equal(unlink(path("two.DEL.fails")), 0);
+	succeeds(del, "/netns");
+	file_has("log", "two DEL c1 eth0 /netns\none DEL c1 eth0 /netns\ntwo DEL c1 eth0 /netns\none DEL c1 eth0 /netns\n");
+	file_has("two.DEL.in", "\"prevResult\"");
+	fails(check, "blue", "is not attached");
 }
 
 static void del_goes_by_the_list_as_it_was(void **state)
@@ -282,6 +307,8 @@ int main(int argc, char **argv)
 		TEST(what_fails_is_undone),
 		TEST(what_takes_too_long_is_killed_and_undone),
 		TEST(a_plugin_that_cannot_delete_does_not_keep_the_others),
+		TEST(a_plugin_that_hangs_does_not_keep_the_others),
+		TEST(what_is_not_deleted_yet_is_deleted_by_the_list_as_it_was),
 		TEST(del_goes_by_the_list_as_it_was),
 		TEST(what_a_crash_left_is_deleted_first),
 		TEST(what_is_missing_is_named_with_the_way_out),
