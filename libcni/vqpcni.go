@@ -166,7 +166,7 @@ func (a *attachment) add() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err = a.deleteLost(); err != nil {
+	if err = a.deleteLost(list); err != nil {
 		return "", err
 	}
 	var result types.Result
@@ -181,11 +181,15 @@ func (a *attachment) add() (string, error) {
 	return string(text), err
 }
 
-// What is known to be attached before it is has outlived a crash, and its network namespace has not.
-func (a *attachment) deleteLost() error {
+// What is known to be attached before it is has outlived a crash, and its network namespace has not. The crash may
+// have cut short what is known: then it went by the list as it is now, as far as anybody knows.
+func (a *attachment) deleteLost(list *libcni.NetworkConfigList) error {
 	lost, err := a.attached()
-	if err != nil || lost == nil {
-		return err
+	if err != nil {
+		lost = list
+	}
+	if lost == nil {
+		return nil
 	}
 	now := a.runtime.NetNS
 	a.runtime.NetNS = ""

@@ -234,6 +234,24 @@ static void what_a_crash_left_is_deleted_first(void **state)
 		"one ADD c1 eth0 /new\ntwo ADD c1 eth0 /new\n");
 }
 
+static void what_a_crash_cut_short_does_not_count(void **state)
+{
+	static const char *const rests[] = { "", "{\"kind\": \"cniCacheV1\", \"con", "{\"kind\": \"cniCacheV1\", \"config\": \"e30=\"}" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rests) / sizeof(*rests); i++) {
+		succeeds(add, "/old");
+		write_file("cache/results/blue-c1-eth0", rests[i], 0600);
+		unlink(path("log"));
+		succeeds(add, "/new");
+		file_is("log", "two DEL c1 eth0 gone\none DEL c1 eth0 gone\n"
+			"one ADD c1 eth0 /new\ntwo ADD c1 eth0 /new\n");
+		write_file("cache/results/blue-c1-eth0", rests[i], 0600);
+		succeeds(del, "/new");
+		fails(check, "blue", "is not attached");
+	}
+}
+
 static void what_is_missing_is_named_with_the_way_out(void **state)
 {
 	char expected[PATH_MAX];
@@ -311,6 +329,7 @@ int main(int argc, char **argv)
 		TEST(what_is_not_deleted_yet_is_deleted_by_the_list_as_it_was),
 		TEST(del_goes_by_the_list_as_it_was),
 		TEST(what_a_crash_left_is_deleted_first),
+		TEST(what_a_crash_cut_short_does_not_count),
 		TEST(what_is_missing_is_named_with_the_way_out),
 		TEST(names_that_are_none_are_refused),
 	};
