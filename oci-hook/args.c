@@ -9,7 +9,7 @@ static const char *const global_options[] = {
 	"log", "log-format", "log-level", "root", "criu", "rootless", "cgroup-manager", NULL,
 };
 static const char *const create_options[] = {
-	"bundle", "b", "console-socket", "pid-file", "preserve-fds", "config", "f", NULL,
+	"bundle", "b", "console-socket", "pidfd-socket", "pid-file", "preserve-fds", "config", "f", NULL,
 };
 
 struct option {
@@ -17,10 +17,17 @@ struct option {
 	const char *value;
 };
 
+static const char *find(const char *const *table, const char *name, size_t length)
+{
+	while (*table && (strlen(*table) != length || strncmp(*table, name, length)))
+		table++;
+	return *table;
+}
+
 /*
  * Reads the option at argv[0], of the form --name value, --name=value or with
- * one dash, which runc takes as well. Returns the number of arguments it took,
- * 0 if argv[0] is no option.
+ * one dash, which runc takes as well, or -bvalue, as crun does. Returns the
+ * number of arguments it took, 0 if argv[0] is no option.
  */
 static int next_option(char *const *argv, const char *const *table, struct option *option)
 {
@@ -32,13 +39,17 @@ static int next_option(char *const *argv, const char *const *table, struct optio
 		return 0;
 	arg += arg[1] == '-' ? 2 : 1;
 	length = strcspn(arg, "=");
-	while (*table && (strlen(*table) != length || strncmp(*table, arg, length)))
-		table++;
-	if (!*table)
+	option->name = find(table, arg, length);
+	if (!option->name && argv[0][1] != '-') {
+		/* of one letter, before which -d may be, the only one without a value */
+		arg += strspn(arg, "d");
+		length = 1;
+		option->name = find(table, arg, length);
+	}
+	if (!option->name)
 		return 1;
-	option->name = *table;
-	if (arg[length] == '=') {
-		option->value = arg + length + 1;
+	if (arg[length]) {
+		option->value = arg + length + (arg[length] == '=');
 		return 1;
 	}
 	option->value = argv[1];
@@ -63,7 +74,9 @@ void vqp_args_parse(struct vqp_args *args, char *const *argv)
 	args->command = *argv;
 	if (!*argv || (strcmp(*argv, "create") && strcmp(*argv, "run")))
 		return;
-	for (argv++; (taken = next_option(argv, create_options, &option)); argv += taken) {
+	/* runc takes options behind the container's name, too */
+	for (argv++; *argv && strcmp(*argv, "--"); argv += taken ? taken : 1) {
+		taken = next_option(argv, create_options, &option);
 		if (!option.name || !option.value)
 			continue;
 		if (!strcmp(option.name, "bundle") || !strcmp(option.name, "b"))

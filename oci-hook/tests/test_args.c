@@ -53,12 +53,32 @@ static void crun_s_configuration_may_be_another_file(void **state)
 	assert_string_equal(parse("run", "--config=x/y", "c1").config, "x/y");
 }
 
-static void options_behind_the_container_are_not_ours(void **state)
+static void options_may_stand_behind_the_container(void **state)
 {
-	struct vqp_args args = parse("create", "c1", "--bundle", "/b");
-
 	(void)state;
-	assert_string_equal(args.bundle, ".");
+	assert_string_equal(parse("create", "c1", "--bundle", "/b").bundle, "/b");
+	assert_string_equal(parse("run", "--detach", "c1", "-b=/b").bundle, "/b");
+	assert_string_equal(parse("run", "c1", "--pid-file", "/p", "--config", "/c").config, "/c");
+	assert_string_equal(parse("create", "--bundle", "/b", "--", "--bundle", "/c").bundle, "/b");
+}
+
+static void a_bundle_is_given_in_many_ways(void **state)
+{
+	(void)state;
+	assert_string_equal(parse("run", "-b", "/b", "c1").bundle, "/b");
+	assert_string_equal(parse("run", "-b/b", "c1").bundle, "/b");
+	assert_string_equal(parse("run", "-db/b", "c1").bundle, "/b");
+	assert_string_equal(parse("run", "-db", "/b", "c1").bundle, "/b");
+	assert_string_equal(parse("run", "-bundle", "/b", "c1").bundle, "/b");
+	assert_string_equal(parse("run", "-bundle=/b", "c1").bundle, "/b");
+	assert_string_equal(parse("run", "-f/c", "c1").config, "/c");
+}
+
+static void values_of_other_options_are_no_options(void **state)
+{
+	(void)state;
+	assert_string_equal(parse("create", "--pidfd-socket", "-b/s", "--console-socket", "--bundle", "c1").bundle, ".");
+	assert_string_equal(parse("run", "-detach", "--no-subreaper", "-no-subreaper", "--bu", "c1").bundle, ".");
 }
 
 static void other_commands_have_no_bundle(void **state)
@@ -84,7 +104,9 @@ int main(void)
 		cmocka_unit_test(conmon_s_arguments),
 		cmocka_unit_test(the_bundle_is_the_working_directory_if_not_given),
 		cmocka_unit_test(crun_s_configuration_may_be_another_file),
-		cmocka_unit_test(options_behind_the_container_are_not_ours),
+		cmocka_unit_test(options_may_stand_behind_the_container),
+		cmocka_unit_test(a_bundle_is_given_in_many_ways),
+		cmocka_unit_test(values_of_other_options_are_no_options),
 		cmocka_unit_test(other_commands_have_no_bundle),
 		cmocka_unit_test(no_command_is_none),
 	};
