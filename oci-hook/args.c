@@ -4,12 +4,18 @@
 
 #include "args.h"
 
+#define CREATION_OPTIONS "bundle", "b", "console-socket", "pid-file"
+
 /* Options whose value is the next argument if it does not come with "=". */
 static const char *const global_options[] = {
 	"log", "log-format", "log-level", "root", "criu", "rootless", "cgroup-manager", NULL,
 };
 static const char *const create_options[] = {
-	"bundle", "b", "console-socket", "pidfd-socket", "pid-file", "preserve-fds", "config", "f", NULL,
+	CREATION_OPTIONS, "pidfd-socket", "preserve-fds", "config", "f", NULL,
+};
+static const char *const restore_options[] = {
+	CREATION_OPTIONS, "image-path", "work-path", "manage-cgroups-mode", "empty-ns", "lsm-profile",
+	"lsm-mount-context", NULL,
 };
 
 struct option {
@@ -56,8 +62,19 @@ static int next_option(char *const *argv, const char *const *table, struct optio
 	return argv[1] ? 2 : 1;
 }
 
+/* Of a command that makes a container; NULL: it makes none. */
+static const char *const *creation_options(const char *command)
+{
+	if (!command)
+		return NULL;
+	if (!strcmp(command, "create") || !strcmp(command, "run"))
+		return create_options;
+	return strcmp(command, "restore") ? NULL : restore_options;
+}
+
 void vqp_args_parse(struct vqp_args *args, char *const *argv)
 {
+	const char *const *table;
 	struct option option;
 	int taken;
 
@@ -72,11 +89,13 @@ void vqp_args_parse(struct vqp_args *args, char *const *argv)
 	}
 
 	args->command = *argv;
-	if (!*argv || (strcmp(*argv, "create") && strcmp(*argv, "run")))
+	table = creation_options(args->command);
+	args->creation = table;
+	if (!table)
 		return;
 	/* runc takes options behind the container's name, too */
 	for (argv++; *argv && strcmp(*argv, "--"); argv += taken ? taken : 1) {
-		taken = next_option(argv, create_options, &option);
+		taken = next_option(argv, table, &option);
 		if (!option.name || !option.value)
 			continue;
 		if (!strcmp(option.name, "bundle") || !strcmp(option.name, "b"))

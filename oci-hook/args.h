@@ -3,10 +3,13 @@
 #ifndef VQP_OCI_ARGS_H
 #define VQP_OCI_ARGS_H
 
+#include <stdbool.h>
+
 /* Strings belong to argv. */
 struct vqp_args {
 	const char *command;		/* "create", or NULL if there is none */
-	const char *bundle;		/* of create and run; the working directory if not given */
+	bool creation;			/* it makes a container: create, run or restore */
+	const char *bundle;		/* of such a command; the working directory if not given */
 	const char *config;		/* crun's --config; NULL: that of the bundle */
 	const char *log;		/* NULL: none */
 	const char *log_format;		/* NULL: text */

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +32,7 @@
 static const char usage[] =
 	"usage: vqp-runtime [--vqp-network=LIST] ARGUMENTS OF RUNC OR CRUN\n"
 	"\n"
-	"An OCI runtime whose containers have " VQP_DEVICE_PATH ": on create and run it adds the\n"
+	"An OCI runtime whose containers have " VQP_DEVICE_PATH ": on create, run and restore it adds the\n"
 	"device and " HOOK_NAME " (from its own directory) to the bundle's config.json, then becomes\n"
 	"runc, else crun, or the runtime that " REAL_VARIABLE " in the environment or \"runtime\" in\n"
 	VQP_CONFIG_FILE " names.\n"
@@ -142,14 +141,13 @@ static int read_setting(struct vqp_setting *setting, char **error)
 /* The operator's file is for those alone who may start containers with vqp. */
 static int prepare(const struct vqp_args *args, const char *network, struct vqp_setting *setting, char **error)
 {
-	bool creation = args->command && (!strcmp(args->command, "create") || !strcmp(args->command, "run"));
 	cleanup_free char *rootless = NULL;
 	int ret;
 
 	if (vqp_rootless_refuse(&rootless))
-		return creation ? vqp_error_fail(error, EPERM, "%s", rootless ? rootless : strerror(EPERM)) : 0;
+		return args->creation ? vqp_error_fail(error, EPERM, "%s", rootless ? rootless : strerror(EPERM)) : 0;
 	ret = read_setting(setting, error);
-	return ret || !creation ? ret : grant(args, setting->stage, network, error);
+	return ret || !args->creation ? ret : grant(args, setting->stage, network, error);
 }
 
 /* Taken out of the arguments if it is the first; NULL if not. */

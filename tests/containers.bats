@@ -340,6 +340,7 @@ fails_with() {
 		cp $WORK/c1/config.json $WORK/once
 		VQP_RUNTIME_REAL=true vqp-runtime run -b $WORK/c1 c1
 		(cd $WORK/c1 && VQP_RUNTIME_REAL=true vqp-runtime --root=/tmp create c1)
+		VQP_RUNTIME_REAL=true vqp-runtime restore --image-path /nowhere c1 --bundle $WORK/c1
 		cmp $WORK/once $WORK/c1/config.json
 		grep -q "\"hard\":18446744073709551615[,}]" $WORK/once
 		jq -e --slurpfile before $WORK/before \

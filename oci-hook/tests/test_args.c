@@ -79,6 +79,17 @@ static void values_of_other_options_are_no_options(void **state)
 	(void)state;
 	assert_string_equal(parse("create", "--pidfd-socket", "-b/s", "--console-socket", "--bundle", "c1").bundle, ".");
 	assert_string_equal(parse("run", "-detach", "--no-subreaper", "-no-subreaper", "--bu", "c1").bundle, ".");
+	assert_null(parse("restore", "-file-locks", "--lsm-profile", "-f", "c1").config);
+}
+
+static void restore_makes_a_container(void **state)
+{
+	struct vqp_args args = parse("restore", "--image-path", "-b/i", "--work-path=/w", "--empty-ns", "-b", "c1",
+				     "--bundle", "/b");
+
+	(void)state;
+	assert_true(args.creation);
+	assert_string_equal(args.bundle, "/b");
 }
 
 static void other_commands_have_no_bundle(void **state)
@@ -87,6 +98,7 @@ static void other_commands_have_no_bundle(void **state)
 
 	(void)state;
 	assert_string_equal(args.command, "exec");
+	assert_false(args.creation);
 	assert_string_equal(args.bundle, ".");
 }
 
@@ -107,6 +119,7 @@ int main(void)
 		cmocka_unit_test(options_may_stand_behind_the_container),
 		cmocka_unit_test(a_bundle_is_given_in_many_ways),
 		cmocka_unit_test(values_of_other_options_are_no_options),
+		cmocka_unit_test(restore_makes_a_container),
 		cmocka_unit_test(other_commands_have_no_bundle),
 		cmocka_unit_test(no_command_is_none),
 	};
