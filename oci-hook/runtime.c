@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,31 +76,43 @@ static int grant(const struct vqp_args *args, const char *stage, const char *net
 						     .network_hook = network_hook, .network = network }, error);
 }
 
-/* In the form of runc's log, where the container engine looks for the reason. */
-static void log_error(const struct vqp_args *args, const char *message)
+/* In the form of runc's log, where container engines look for reasons. False: there is no log. */
+static bool write_log(const struct vqp_args *args, const char *level, const char *message)
 {
 	FILE *log = args->log ? fopen(args->log, "ae") : NULL;
 	int json = args->log_format && !strcmp(args->log_format, "json");
 	time_t now = time(NULL);
 	char when[32];
 
-	fprintf(stderr, "vqp-runtime: %s\n", message);
 	if (!log)
-		return;
+		return false;
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
 	if (json) {
 		json_object *entry = json_object_new_object();
 
-		json_object_object_add(entry, "level", json_object_new_string("error"));
+		json_object_object_add(entry, "level", json_object_new_string(level));
 		json_object_object_add(entry, "msg", json_object_new_string(message));
 		json_object_object_add(entry, "time", json_object_new_string(when));
 		fprintf(log, "%s\n", json_object_to_json_string_ext(entry, JSON_C_TO_STRING_PLAIN |
 									JSON_C_TO_STRING_NOSLASHESCAPE));
 		json_object_put(entry);
 	} else {
-		fprintf(log, "time=\"%s\" level=error msg=\"%s\"\n", when, message);
+		fprintf(log, "time=\"%s\" level=%s msg=\"%s\"\n", when, level, message);
 	}
 	fclose(log);
+	return true;
+}
+
+static void print(const char *message)
+{
+	fprintf(stderr, "vqp-runtime: %s\n", message);
+}
+
+/* Engines that have a log take both outputs of some commands for what these answer. */
+static void warn(const struct vqp_args *args, const char *message)
+{
+	if (!write_log(args, "warning", message))
+		print(message);
 }
 
 static void become(const char *runtime, char **argv)
@@ -138,6 +151,20 @@ static int read_setting(struct vqp_setting *setting, char **error)
 	return 0;
 }
 
+/* Containers that are there are looked at, killed and deleted whatever has become of the file. */
+static int read_setting_for(const struct vqp_args *args, struct vqp_setting *setting, char **error)
+{
+	int ret = read_setting(setting, error);
+
+	if (!ret || args->creation)
+		return ret;
+	warn(args, *error ? *error : strerror(-ret));
+	free(*error);
+	*error = NULL;
+	vqp_setting_clear(setting);
+	return 0;
+}
+
 /* The operator's file is for those alone who may start containers with vqp. */
 static int prepare(const struct vqp_args *args, const char *network, struct vqp_setting *setting, char **error)
 {
@@ -146,7 +173,7 @@ static int prepare(const struct vqp_args *args, const char *network, struct vqp_
 
 	if (vqp_rootless_refuse(&rootless))
 		return args->creation ? vqp_error_fail(error, EPERM, "%s", rootless ? rootless : strerror(EPERM)) : 0;
-	ret = read_setting(setting, error);
+	ret = read_setting_for(args, setting, error);
 	return ret || !args->creation ? ret : grant(args, setting->stage, network, error);
 }
 
@@ -179,7 +206,8 @@ int main(int argc, char **argv)
 	ret = prepare(&args, network, &setting, &error);
 	if (!ret)
 		ret = become_real(real && *real ? real : setting.runtime, argv, &error);
-	log_error(&args, error ? error : strerror(-ret));
+	print(error ? error : strerror(-ret));
+	write_log(&args, "error", error ? error : strerror(-ret));
 	vqp_setting_clear(&setting);
 	return 1;
 }

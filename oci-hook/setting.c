@@ -67,5 +67,5 @@ int vqp_setting_parse(struct vqp_setting *setting, const char *text, size_t byte
 void vqp_setting_clear(struct vqp_setting *setting)
 {
 	json_object_put(setting->json);
-	setting->json = NULL;
+	*setting = (struct vqp_setting){ 0 };
 }

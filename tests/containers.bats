@@ -214,6 +214,20 @@ fails_with() {
 	on '[ -z "$(runc list -q)" ]; has_namespaces 0'
 }
 
+@test "a malformed operator's file is in nobody's way to stop containers" {
+	on 'start c1 "$(address 10.60.0.1)"
+		operator "{"
+		vqp-runtime state c1 2>$WORK/warning | jq -e ".status == \"running\""
+		grep -q "vqp-runtime: /etc/vqp/runtime.json: " $WORK/warning
+		[ -z "$(vqp-runtime --log $WORK/log --log-format json state c1 2>&1 >/dev/null)" ]
+		jq -e ".level == \"warning\" and (.msg | contains(\"/etc/vqp/runtime.json\"))" $WORK/log
+		operator "{\"runtime\": \"$(type -P crun)\", \"stage\": 1}"
+		vqp-runtime kill c1 KILL
+		eventually vqp-runtime delete c1
+		[ "$(VQP_RUNTIME_REAL=echo vqp-runtime kill c1 9)" = "kill c1 9" ]
+		[ -z "$(runc list -q)" ]'
+}
+
 @test "rootless: the answer is that only root can" {
 	fails_with 'rootless containers can have no VQP namespace' 'bundle c1; chmod 777 $WORK/c1
 		setpriv --reuid 65534 --clear-groups vqp-runtime run --bundle $WORK/c1 c1 </dev/null 2>&1'
