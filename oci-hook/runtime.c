@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
+#include <paths.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,23 +116,51 @@ static void warn(const struct vqp_args *args, const char *message)
 		print(message);
 }
 
-static void become(const char *runtime, char **argv)
+/* Never this program again, by whatever name: that would go on for ever. Returns a negative errno value. */
+static int run(const char *path, char **argv, char **error)
 {
+	struct stat own, other;
+
+	if (!stat("/proc/self/exe", &own) && !stat(path, &other) && own.st_dev == other.st_dev &&
+	    own.st_ino == other.st_ino)
+		return vqp_error_fail(error, ELOOP, "cannot run %s: it is vqp-runtime itself: name another in \""
+				      VQP_CONFIG_RUNTIME "\" of " VQP_CONFIG_FILE, path);
+	execvp(path, argv);
+	return -errno;
+}
+
+/* A name without a slash is looked for as execvp() does. */
+static int become(const char *runtime, char **argv, char **error)
+{
+	const char *dir = getenv("PATH");
+	char path[PATH_MAX];
+	int ret;
+
 	argv[0] = (char *)runtime;
-	execvp(runtime, argv);
+	if (strchr(runtime, '/'))
+		return run(runtime, argv, error);
+	for (dir = dir ? dir : _PATH_DEFPATH;; dir++) {
+		size_t length = strcspn(dir, ":");
+
+		ret = -ENOENT;
+		if (snprintf(path, sizeof(path), "%.*s/%s", length ? (int)length : 1, length ? dir : ".", runtime) < PATH_MAX)
+			ret = run(path, argv, error);
+		dir += length;
+		if ((ret != -ENOENT && ret != -ENOTDIR && ret != -EACCES) || !*dir)
+			return ret;
+	}
 }
 
 /* Returns only if there is no such runtime. `named` may be NULL. */
 static int become_real(const char *named, char **argv, char **error)
 {
-	if (named) {
-		become(named, argv);
-	} else {
-		become("runc", argv);
-		if (errno == ENOENT)
-			become("crun", argv);
-	}
-	return vqp_error_fail(error, errno, "cannot run %s: %s", named ? named : "runc or crun", strerror(errno));
+	int ret = become(named ? named : "runc", argv, error);
+
+	if (!named && ret == -ENOENT)
+		ret = become("crun", argv, error);
+	if (*error)
+		return ret;
+	return vqp_error_fail(error, -ret, "cannot run %s: %s", named ? named : "runc or crun", strerror(-ret));
 }
 
 static int read_setting(struct vqp_setting *setting, char **error)

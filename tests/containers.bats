@@ -370,6 +370,13 @@ fails_with() {
 	fails_with 'cannot run nothing-there' 'VQP_RUNTIME_REAL=nothing-there vqp-runtime list'
 }
 
+@test "vqp-runtime does not become itself" {
+	fails_with "/runc: it is vqp-runtime itself" \
+		'ln -s $BIN/vqp-runtime $WORK/runc; PATH=/nowhere:$WORK:$PATH timeout 10 vqp-runtime list'
+	fails_with "is vqp-runtime itself" 'operator "{\"runtime\": \"$BIN/vqp-runtime\"}"; timeout 10 vqp-runtime list'
+	on '[ "$(VQP_RUNTIME_REAL=echo PATH=/nowhere:$WORK/runc:$PATH vqp-runtime list)" = list ]'
+}
+
 @test "the operator's file names the runtime to become" {
 	on 'operator "{\"runtime\": \"$(type -P crun)\", \"annotations\": {\"addresses\": [\"10.60.0.0/16\"]}}"
 		start c1 "$(address 10.60.0.1)"
