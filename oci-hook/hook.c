@@ -108,24 +108,40 @@ static int give_up(int ret, char **error)
 	return ret ? vqp_error_fail(error, -ret, "cannot give up privileges: %s", strerror(-ret)) : 0;
 }
 
+/* -ENONET: there is none. */
+static int use_found(const struct vqp_wish *wish, char **error)
+{
+	struct vqp_namespace found;
+	int ret = vqp_namespace_query(&found, wish->address, error);
+
+	return ret ? ret : compare(wish, &found, error);
+}
+
+static void forget(char **error)
+{
+	free(*error);
+	*error = NULL;
+}
+
 /* See to it that the network namespace has the VQP namespace that is wished for. */
 static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, char **error)
 {
-	struct vqp_namespace found;
 	int ret = vqp_namespace_enter(netns, error);
 
 	if (!ret)
 		ret = give_up(vqp_privilege_keep(VQP_PHASE_HOOK_ASK), error);
 	if (ret)
 		return ret;
-	ret = vqp_namespace_query(&found, wish->address, error);
-	if (!ret)
-		return compare(wish, &found, error);
+	ret = use_found(wish, error);
 	if (ret != -ENONET)
 		return ret;
-	free(*error);
-	*error = NULL;
-	return add(state, wish, netns, error);
+	forget(error);
+	ret = add(state, wish, netns, error);
+	if (ret != -EEXIST)
+		return ret;
+	/* Another container of this network namespace, which started at the same time, was quicker. */
+	forget(error);
+	return use_found(wish, error);
 }
 
 /* vqp-network comes before this hook, where vqp-runtime has put both. */

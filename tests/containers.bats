@@ -93,6 +93,23 @@ fails_with() {
 		has_namespaces 0'
 }
 
+@test "of two containers that start at once in one network namespace the second uses the first one's" {
+	on 'ip netns add n1
+		asking() { for pid in $(pidof vqp-hook); do ls -l /proc/$pid/fd; done | grep -c socket: | grep -qx 2; }
+		for i in 1 2; do bundle c$i "$(netns n1) | $(address 10.60.0.1)"; done
+		pkill -STOP -x vqpd
+		creators=
+		for i in 1 2; do
+			create c$i &
+			creators+=" $!"
+		done
+		eventually asking || { pkill -CONT -x vqpd; exit 1; }
+		pkill -CONT -x vqpd
+		for creator in $creators; do wait $creator; done
+		has_namespace 10.60.0.1
+		has_namespaces 1'
+}
+
 @test "the namespace goes with runc delete" {
 	on 'start c1 "$(address 10.60.0.1)"
 		runc delete --force c1
