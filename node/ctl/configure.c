@@ -114,7 +114,8 @@ static int keep_backup(const struct change *change)
 {
 	if (!change->file->shared || !change->before)
 		return 0;
-	return ctl_file_replace(change->backup_path, same(change->after, change->backup) ? NULL : change->before);
+	return ctl_file_replace(change->backup_path, change->file->path,
+				same(change->after, change->backup) ? NULL : change->before);
 }
 
 static int carry_out(const struct ctl_args *args, const struct change *change)
@@ -126,7 +127,7 @@ static int carry_out(const struct ctl_args *args, const struct change *change)
 	ret = keep_backup(change);
 	if (ret)
 		return ctl_fail(args, ret, "cannot write %s: %s", change->backup_path, strerror(-ret));
-	ret = ctl_file_replace(change->file->path, change->after);
+	ret = ctl_file_replace(change->file->path, change->file->path, change->after);
 	return ret ? ctl_fail(args, ret, "cannot write %s: %s", change->file->path, strerror(-ret)) : 0;
 }
 

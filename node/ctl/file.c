@@ -64,21 +64,21 @@ static int make_directories(const char *path)
 	return 0;
 }
 
-/* Owner and mode are those of the old file; without one, what nobody minds. */
-static int write_beside(int fd, const char *path, const char *text)
+/* Owner and mode are those of the model; without one, what nobody minds. */
+static int write_like(int fd, const char *model, const char *text)
 {
-	struct stat old = { .st_mode = 0644 };
+	struct stat its = { .st_mode = 0644 };
 	int ret;
 
-	if (stat(path, &old) && errno != ENOENT)
+	if (stat(model, &its) && errno != ENOENT)
 		return -errno;
-	if (fchown(fd, old.st_uid, old.st_gid) || fchmod(fd, old.st_mode & 07777))
+	if (fchown(fd, its.st_uid, its.st_gid) || fchmod(fd, its.st_mode & 07777))
 		return -errno;
 	ret = vqp_io_write(fd, text, strlen(text));
 	return !ret && fsync(fd) ? -errno : ret;
 }
 
-int ctl_file_replace(const char *path, const char *text)
+int ctl_file_replace(const char *path, const char *model, const char *text)
 {
 	cleanup_free char *target = realpath(path, NULL), *beside = NULL;
 	int fd, ret;
@@ -98,7 +98,7 @@ int ctl_file_replace(const char *path, const char *text)
 	fd = mkostemp(beside, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	ret = write_beside(fd, target, text);
+	ret = write_like(fd, model, text);
 	if (close(fd) && !ret)
 		ret = -errno;
 	if (!ret && rename(beside, target))

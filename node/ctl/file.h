@@ -10,9 +10,10 @@ int ctl_file_read(const char *path, char **text);
 
 /*
  * At once, so that whoever reads sees either the old text or the new one. A link is
- * followed, and owner and mode stay; a new file is root's, its directories are made.
- * NULL: remove it. 0 or a negative errno value.
+ * followed. Owner and mode are those of the file `model`, which may be this one; if
+ * there is none it is root's, for all to read. Directories are made. Text NULL: remove
+ * it. 0 or a negative errno value.
  */
-int ctl_file_replace(const char *path, const char *text);
+int ctl_file_replace(const char *path, const char *model, const char *text);
 
 #endif
