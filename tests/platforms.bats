@@ -158,6 +158,32 @@ lives_and_ends() {
 		[ "$(ls $file*)" = $file ]'
 }
 
+@test "configure: what was there before vqp is kept, as private as it was, until it is back" {
+	on 1 'file=/etc/containerd/config.toml
+		cp -p $file $WORK/kept
+		printf "version = 2\n[debug]" >$file
+		chmod 640 $file
+		chown 5:6 $file
+		cp $file $WORK/before
+		mkdir -p $WORK/other/bin
+		cp $BIN/vqp* $WORK/other/bin
+		$WORK/other/bin/vqpctl configure containerd
+		vqpctl configure containerd | grep "changed, as it was: $file.before-vqp"
+		grep -q "BinaryName = \"$BIN/vqp-runtime\"" $file
+		cmp $file.before-vqp $WORK/before
+		[ "$(stat -c "%a %u %g" $file.before-vqp)" = "640 5 6" ]
+		# nobody can replace what is mounted
+		mount --bind $file $file
+		not vqpctl configure containerd --remove
+		umount $file
+		cmp $file.before-vqp $WORK/before
+		vqpctl configure containerd --remove
+		cmp $file $WORK/before
+		[ "$(ls $file*)" = $file ]
+		cp -p $WORK/kept $file
+		rm -r $WORK/other'
+}
+
 @test "configure: what podman was told of is gone when it is removed" {
 	on 1 'files="/etc/cdi/vqp.json /etc/containers/containers.conf.d/50-vqp.conf
 			/usr/share/containers/oci/hooks.d/vqp-create.json /usr/share/containers/oci/hooks.d/vqp-poststop.json"

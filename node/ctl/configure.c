@@ -19,6 +19,7 @@ struct change {
 	const struct ctl_engine_file *file;
 	char *before, *after, *backup;
 	char backup_path[128];
+	bool removes;
 };
 
 struct plan {
@@ -81,6 +82,7 @@ static int plan_change(const struct ctl_args *args, const struct ctl_programs *p
 	cleanup_free char *error = NULL;
 	int ret = ctl_file_read(path, &change->before);
 
+	change->removes = args->remove;
 	snprintf(change->backup_path, sizeof(change->backup_path), "%s" BACKUP_SUFFIX, path);
 	if (!ret && change->file->shared)
 		ret = ctl_file_read(change->backup_path, &change->backup);
@@ -109,26 +111,36 @@ static int make_plan(const struct ctl_args *args, struct plan *plan)
 	return ret;
 }
 
-/* The backup is what the last change found, and goes when that is back. */
-static int keep_backup(const struct change *change)
+/* What was there before vqp came, and not what a later change or a removal finds. */
+static bool makes_backup(const struct change *change)
 {
-	if (!change->file->shared || !change->before)
-		return 0;
-	return ctl_file_replace(change->backup_path, change->file->path,
-				same(change->after, change->backup) ? NULL : change->before);
+	return change->file->shared && change->before && !change->backup && !change->removes;
+}
+
+/* It goes when that is there again. */
+static bool drops_backup(const struct change *change)
+{
+	return change->backup && same(change->after, change->backup);
+}
+
+/* In an order in which a failure leaves either the file or its backup as the file was. */
+static int replace(const struct change *change)
+{
+	const char *path = change->file->path;
+	int ret = makes_backup(change) ? ctl_file_replace(change->backup_path, path, change->before) : 0;
+
+	if (!ret)
+		ret = ctl_file_replace(path, path, change->after);
+	if (!ret && drops_backup(change))
+		ret = ctl_file_replace(change->backup_path, path, NULL);
+	return ret;
 }
 
 static int carry_out(const struct ctl_args *args, const struct change *change)
 {
-	int ret;
+	int ret = same(change->before, change->after) ? 0 : replace(change);
 
-	if (same(change->before, change->after))
-		return 0;
-	ret = keep_backup(change);
-	if (ret)
-		return ctl_fail(args, ret, "cannot write %s: %s", change->backup_path, strerror(-ret));
-	ret = ctl_file_replace(change->file->path, change->file->path, change->after);
-	return ret ? ctl_fail(args, ret, "cannot write %s: %s", change->file->path, strerror(-ret)) : 0;
+	return ret ? ctl_fail(args, ret, "cannot replace %s: %s", change->file->path, strerror(-ret)) : 0;
 }
 
 static const char *action(const struct change *change)
@@ -142,8 +154,8 @@ static const char *action(const struct change *change)
 
 static bool leaves_backup(const struct change *change)
 {
-	return change->file->shared && change->before && !same(change->before, change->after) &&
-	       !same(change->after, change->backup);
+	return !same(change->before, change->after) &&
+	       (makes_backup(change) || (change->backup && !drops_backup(change)));
 }
 
 static const char *what_then(const struct ctl_args *args, const struct plan *plan)

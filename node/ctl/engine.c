@@ -134,7 +134,7 @@ static int edit_containerd(const struct ctl_edit *edit, char **after, char **err
 
 	*after = NULL;
 	if (edit->remove)
-		return ctl_toml_block_remove(edit->before, after, error);
+		return ctl_toml_block_remove(edit->before, edit->backup, after, error);
 	if (write_text(&standard,
 		       "[plugins.\"%s\".containerd.runtimes.runc]\n"
 		       "runtime_type = \"io.containerd.runc.v2\"\n", plugin) ||

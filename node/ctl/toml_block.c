@@ -103,7 +103,15 @@ int ctl_toml_block_add(const char *before, const char *standard, const char *blo
 	return -ENOMEM;
 }
 
-int ctl_toml_block_remove(const char *before, char **after, char **error)
+/* An add has ended the last line, and nothing else is new. */
+static int lacked_newline(const char *backup, const char *rest)
+{
+	size_t length = backup ? strlen(backup) : 0;
+
+	return length && backup[length - 1] != '\n' && !strncmp(rest, backup, length) && !strcmp(rest + length, "\n");
+}
+
+int ctl_toml_block_remove(const char *before, const char *backup, char **after, char **error)
 {
 	int ret;
 
@@ -111,10 +119,14 @@ int ctl_toml_block_remove(const char *before, char **after, char **error)
 	if (!before)
 		return 0;
 	ret = cut(before, after, error);
-	if (ret || strcmp(*after, EMPTY) || !strcmp(before, EMPTY))
+	if (ret || !strcmp(*after, before))
 		return ret;
-	/* Nothing was there but what an add had begun with. */
-	free(*after);
-	*after = NULL;
+	if (lacked_newline(backup, *after)) {
+		(*after)[strlen(backup)] = '\0';
+	} else if (!backup && !strcmp(*after, EMPTY)) {
+		/* Nothing was there but what an add had begun with. */
+		free(*after);
+		*after = NULL;
+	}
 	return 0;
 }

@@ -8,12 +8,12 @@ int ctl_toml_version(const char *text);
 
 /*
  * `before` is NULL if there is no file; *after is to be freed, NULL: no file. All
- * other lines stay as they are. `standard` is the table of the runtime runc, and
+ * other lines stay as they are, and if they are those of the backup its end does, too. `standard` is the table of the runtime runc, and
  * comes with the block if the file has none: whoever names a runtime has to name
  * all, for those that containerd knows by itself count no more. 0, or a negative errno value with *error set, to
  * be freed.
  */
 int ctl_toml_block_add(const char *before, const char *standard, const char *block, char **after, char **error);
-int ctl_toml_block_remove(const char *before, char **after, char **error);
+int ctl_toml_block_remove(const char *before, const char *backup, char **after, char **error);
 
 #endif

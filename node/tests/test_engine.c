@@ -155,6 +155,9 @@ static void containerd_s_file_comes_back(void **state)
 	comes_and_goes("containerd", NULL);
 	comes_and_goes("containerd", "# mine\nversion = 2\n\n[plugins]\n\n");
 	comes_and_goes("containerd", "  version=3\n[a]\nversion = 1\n");
+	comes_and_goes("containerd", "version = 2\n[a]");
+	comes_and_goes("containerd", "version = 2");
+	comes_and_goes("containerd", "version = 2\n");
 }
 
 static void containerd_keeps_what_was_written_behind(void **state)
