@@ -163,14 +163,18 @@ static void rc_end(struct vqp_rc *rc)
 	spin_unlock_bh(&rc->lock);
 	vqp_rc_pieces_release(rc);
 	vqp_grant_drop_all(rc);
-	if (rc->qp) {
+	if (rc->qp)
 		ret = rc_ask_reached(rc, &psn);
-		vqp_rc_qp_destroy(rc->qp);
-	}
 	if (doubt)
 		vqp_count_event(VQP_EV_RC_FAILURES);
 	vqp_rc_pieces_settle(rc, !ret, psn);
 	vqp_rc_kick(rc);
+	/*
+	 * Last, for nobody is to wait for it: that of soft RoCE goes when its last packet has left
+	 * the node. It was drained, and reaches for no memory any more.
+	 */
+	if (rc->qp)
+		vqp_rc_qp_destroy(rc->qp);
 
 	WRITE_ONCE(rc->peer->rc_retry_at, jiffies + RC_RETRY_JIFFIES);
 	RCU_INIT_POINTER(rc->peer->rc, NULL);
