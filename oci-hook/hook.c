@@ -63,6 +63,12 @@ static int compare(const struct vqp_wish *wish, const struct vqp_namespace *foun
 	return 0;
 }
 
+/* Whether vqpd has refused or has not answered makes no difference here. */
+static int failure(int ret)
+{
+	return ret > 0 ? -ret : ret;
+}
+
 static int request_add(const char *id, const char *netns, const struct vqp_terms *terms, char **error)
 {
 	json_auto_t *reply = NULL, *request =
@@ -70,7 +76,7 @@ static int request_add(const char *id, const char *netns, const struct vqp_terms
 			  "ifname", IFNAME, "netns", netns, "tenant", (json_int_t)terms->tenant,
 			  "address", terms->address, "limits", vqp_limits_json(&terms->limits));
 
-	return vqpd_call(NULL, request, &reply, error);
+	return failure(vqpd_call(NULL, request, &reply, error));
 }
 
 /* What the operator lets this container have, which is where this thread is. */
@@ -188,7 +194,7 @@ static int delete(const struct vqp_state *state, char **error)
 		json_pack("{s:s, s:s+, s:s}", "op", "del", "id", ID_PREFIX, state->id,
 			  "ifname", IFNAME);
 
-	return vqpd_call(NULL, request, &reply, error);
+	return failure(vqpd_call(NULL, request, &reply, error));
 }
 
 int main(int argc, char **argv)
