@@ -20,6 +20,7 @@ setup_file() {
 	vqp_up
 	on 1 "$near_boxes"
 	on 2 'box vqp-c 9 10.90.0.3'
+	on 1 'eventually vqpctl ping --netns vqp-a --count 1 10.90.0.3'
 }
 
 teardown() {
