@@ -19,7 +19,8 @@ near_boxes='box fault-a 9 10.91.0.1; box fault-b 9 10.91.0.2'
 far_boxes='box fault-c 9 10.91.0.3'
 
 setup_file() {
-	vqp_up && on 1 "$near_boxes" && on 2 "$far_boxes"
+	vqp_up && on 1 "$near_boxes" && on 2 "$far_boxes" &&
+		on 1 'known fault-a 10.91.0.3'
 }
 
 # A test that ends a node's life calls this first.

@@ -19,6 +19,7 @@ setup_file() {
 	vqp_up
 	on 1 'box work-a 12 10.91.0.1; ip addr add 10.77.0.101/24 dev data0'
 	on 2 'box fuzz-target 9 10.90.0.3; box work-b 12 10.91.0.2'
+	on 1 'known work-a 10.91.0.2'
 	target=10.90.0.3:$(on 2 'serve fuzz-target mem-server 701 --bytes=64K --access=15; echo $port:$key:$addr:65536')
 	export target
 }

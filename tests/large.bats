@@ -14,6 +14,7 @@ setup_file() {
 	vqp_up
 	on 1 'box vqp-a 9 10.90.0.1'
 	on 2 'box vqp-c 9 10.90.0.3'
+	on 1 'known vqp-a 10.90.0.3'
 }
 
 teardown() {

@@ -11,7 +11,7 @@ set_up_links() {
 	on_each bash /vqp/tests/services start rc_busy=16 "$@"
 	on 1 'box vqp-a 9 10.90.0.1'
 	on 2 'box vqp-c 9 10.90.0.3'
-	on 1 'eventually vqpctl ping --netns vqp-a --count 1 10.90.0.3'
+	on 1 'known vqp-a 10.90.0.3'
 }
 
 # COMMAND [OPTION...]: a server on node 2, whose key and address the clients are told.

@@ -12,7 +12,7 @@ setup_file() {
 	vqp_up
 	on 1 'box qos-a 12 10.96.0.1; box qos-b 12 10.96.0.2'
 	on 2 'box qos-c 12 10.96.0.3'
-	on 1 'eventually vqpctl ping --netns qos-a --count 1 10.96.0.3'
+	on 1 'known qos-a 10.96.0.3'
 }
 
 teardown() {

@@ -17,6 +17,7 @@ setup_file() {
 	set_up_links
 	on 1 'box vqp-b 8 10.90.0.2'
 	on 2 'box vqp-d 8 10.90.0.4'
+	on 1 'known vqp-b 10.90.0.4'
 }
 
 # BYTES COUNT [OPTION...]: so many reads of so many bytes from node 2, verified, until as many go by rc.
@@ -154,7 +155,7 @@ reads() {
 @test "a namespace goes while its memory is reached by rc: requests fail, no window is left" {
 	on 2 'box vqp-e 9 10.90.0.5'
 	target=$(on 2 'serve vqp-e weave-server 710; echo $port $key $addr')
-	on 1 "weave 10.90.0.5 $target"
+	on 1 "known vqp-a 10.90.0.5; weave 10.90.0.5 $target"
 	on 2 'eventually windows_open; vqpctl ns del --netns /run/netns/vqp-e; eventually windows_closed'
 	on 1 'eventually woven_ended && grep "completed with status" $woven-vqp-a'
 	on 2 'stop_all; ip netns del vqp-e'

@@ -12,6 +12,7 @@ setup_file() {
 	vqp_up
 	on 1 'box uapi-a 7 10.70.0.1; box uapi-b 7 10.70.0.2; box uapi-q 7 10.70.0.8'
 	on 2 'box uapi-c 7 10.70.0.3'
+	on 1 'known uapi-a 10.70.0.3'
 	near="10.70.0.2 $(target 1 uapi-b 701)"
 	far="10.70.0.3 $(target 2 uapi-c 701)"
 	export near far
@@ -95,7 +96,7 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 		elsewhere() { [[ $(inside "$1" vqpt "--address=$2" send 10.70.0.20 710 2>&1) == *EADDRNOTAVAIL* ]]; }
 		elsewhere uapi-two 10.70.0.22
 		elsewhere uapi-a 10.70.0.20'
-	on 2 'inside uapi-c vqpt --count=3 send 10.70.0.21 710'
+	on 2 'known uapi-c 10.70.0.21; inside uapi-c vqpt --count=3 send 10.70.0.21 710'
 	on 1 'vqpctl ns del --tenant 7 --address 10.70.0.20
 		inside uapi-a vqpt --count=3 send 10.70.0.21 710
 		not inside uapi-a vqpt send 10.70.0.20 710

@@ -17,6 +17,9 @@ box() {
 	vqpctl ns add --netns "/run/netns/$1" --tenant "$2" --address "$3" --name "$1"
 }
 
+# NAME ADDRESS: wait until NAME reaches a box of another node, which that node's vqpd finds at its next look.
+known() { eventually vqpctl ping --netns "$1" --count 1 "$2"; }
+
 # NAME: somebody has opened the device there.
 in_use() {
 	vqpctl ns list --json | jq -e --arg name "$1" 'any(.[]; .name == $name and .contexts > 0)'

@@ -20,7 +20,7 @@ setup_file() {
 	vqp_up
 	on 1 "$near_boxes"
 	on 2 'box vqp-c 9 10.90.0.3'
-	on 1 'eventually vqpctl ping --netns vqp-a --count 1 10.90.0.3'
+	on 1 'known vqp-a 10.90.0.3'
 }
 
 teardown() {
@@ -249,6 +249,7 @@ atomics_add_up() {
 	on 2 'remove_boxes; rmmod vqp'
 	vqp_up
 	on 2 'box vqp-c 9 10.90.0.3'
+	on 1 'known vqp-a 10.90.0.3'
 }
 @test "a node that was started anew is found again, whatever was remembered of it" {
 	on 2 'serve vqp-c echo-server 700'
