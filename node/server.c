@@ -50,21 +50,26 @@ static uint32_t wanted_events(const struct vqp_client *client)
 	return vqp_line_complete(&client->line) ? EPOLLOUT : EPOLLIN;
 }
 
-static void settle(struct vqp_client *client)
+/* False: the client went away, with what was to be sent to it. */
+static bool settle(struct vqp_client *client)
 {
-	if (vqp_line_flush(&client->line) || (client->finished && !vqp_line_unsent(&client->line)))
+	bool sent = !vqp_line_flush(&client->line);
+
+	if (!sent || (client->finished && !vqp_line_unsent(&client->line)))
 		drop(client);
 	else
 		vqp_loop_change(client->server->loop, &client->watch, wanted_events(client));
+	return sent;
 }
 
-void vqp_server_answer(struct vqp_client *client, json_t *reply)
+bool vqp_server_answer(struct vqp_client *client, json_t *reply)
 {
+	bool queued = reply && !vqp_line_queue(&client->line, reply);
+
 	client->asked = false;
-	if (!reply || vqp_line_queue(&client->line, reply))
-		client->finished = true;
+	client->finished |= !queued;
 	json_decref(reply);
-	settle(client);
+	return settle(client) && queued;
 }
 
 /* Hand out the next request, if it is complete. */

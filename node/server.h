@@ -45,8 +45,11 @@ int vqp_server_listen_unix(struct vqp_server *server, struct vqp_loop *loop, con
 int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, const char *addr,
 			  const char *default_port);
 
-/* Consumes `reply`; NULL (out of memory) drops the client. The client may be freed. */
-void vqp_server_answer(struct vqp_client *client, json_t *reply);
+/*
+ * Consumes `reply`; NULL (out of memory) drops the client. The client may be freed. False: it
+ * has gone without the answer, and gone() is not called.
+ */
+bool vqp_server_answer(struct vqp_client *client, json_t *reply);
 
 void vqp_server_exit(struct vqp_server *server);
 

@@ -235,6 +235,26 @@ static void who_waits_for_an_answer_may_leave(void **state)
 	assert_int_equal(f->server.count, 0);
 }
 
+static void who_answers_is_told_that_nobody_is_there(void **state)
+{
+	struct fixture *f = *state;
+	int fd = join(f);
+
+	say(f, fd, "{\"later\":1}\n");
+	close(fd);		/* and nobody has noticed yet */
+	assert_false(vqp_server_answer(f->waiting, json_object()));
+	assert_int_equal(f->gone, 0);
+	assert_int_equal(f->server.count, 0);
+
+	fd = join(f);
+	say(f, fd, "{\"later\":1}\n");
+	assert_true(vqp_server_answer(f->waiting, json_object()));
+	say(f, fd, "{\"later\":1}\n");
+	assert_false(vqp_server_answer(f->waiting, NULL));
+	assert_int_equal(f->server.count, 0);
+	close(fd);
+}
+
 static void who_does_not_read_may_leave(void **state)
 {
 	struct fixture *f = *state;
@@ -380,6 +400,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_answer_may_come_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_client_that_has_said_all_still_gets_its_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_waits_for_an_answer_may_leave, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_answers_is_told_that_nobody_is_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_does_not_read_may_leave, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_comes_when_no_more_can_be_taken_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_refused_and_forgiven, setup, teardown),

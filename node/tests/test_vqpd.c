@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,14 @@ static int add(struct fixture *f)
 		   "\"address\":\"10.1.0.2\"}\n");
 }
 
+static int add_now(struct fixture *f)
+{
+	int fd = add(f);
+
+	turn(f);
+	return fd;
+}
+
 static void leave(struct fixture *f, int fd)
 {
 	close(fd);
@@ -234,20 +243,72 @@ static size_t count(void)
 static void who_leaves_before_the_answer_has_never_been(void **state)
 {
 	struct fixture *f = *state;
-	int fd = add(f);
+	int fd = add_now(f);
 
-	turn(f);
 	assert_int_equal(count(), 1);
 	leave(f, fd);
 	assert_int_equal(count(), 0);
 }
 
+static void who_has_left_before_being_heard_has_never_been(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d.metas[0].state = VQP_META_DOWN;	/* so that the answer is given at once */
+	leave(f, add(f));
+	assert_int_equal(count(), 0);
+	assert_answer(add_now(f), NULL);
+	assert_int_equal(count(), 1);
+	leave(f, add(f));
+	assert_int_equal(count(), 1);
+}
+
+static void of_those_that_wait_for_the_same_the_last_undoes_it(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int newest_first = 0; newest_first < 2; newest_first++) {
+		int fds[] = { add_now(f), add_now(f) };
+
+		leave(f, fds[newest_first]);
+		assert_int_equal(count(), 1);
+		leave(f, fds[!newest_first]);
+		assert_int_equal(count(), 0);
+	}
+}
+
+static void of_those_that_wait_for_the_same_all_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	int fds[] = { add_now(f), add_now(f) };
+
+	mark(f, 0, 1);
+	assert_answer(fds[0], "EADDRINUSE");
+	assert_answer(fds[1], "EADDRINUSE");
+	assert_int_equal(count(), 0);
+}
+
+/* The first has waited for long enough, and is told that it is there. */
+static void what_one_client_has_is_not_undone_with_another(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd first = { .fd = add_now(f), .events = POLLIN };
+	int second;
+
+	usleep(50000);
+	second = add_now(f);
+	while (poll(&first, 1, 10) == 0)
+		vqp_add_settle(&f->d);
+	assert_answer(first.fd, NULL);
+	leave(f, second);
+	assert_int_equal(count(), 1);
+}
+
 static void what_is_refused_is_removed(void **state)
 {
 	struct fixture *f = *state;
-	int fd = add(f);
+	int fd = add_now(f);
 
-	turn(f);
 	mark(f, 0, 1);
 	assert_answer(fd, "EADDRINUSE");
 	assert_int_equal(count(), 0);
@@ -257,13 +318,10 @@ static void what_is_refused_is_removed(void **state)
 static int add_what_is_there(struct fixture *f)
 {
 	json_t *attrs = unit_json("{\"tenant\":1,\"gid\":\"::ffff:10.1.0.2\",\"name\":\"mine\"}");
-	int fd;
 
 	assert_int_equal(ns_add(attrs, true), 0);
 	json_decref(attrs);
-	fd = add(f);
-	turn(f);
-	return fd;
+	return add_now(f);
 }
 
 static void what_an_administrator_has_just_made_stays(void **state)
@@ -273,8 +331,7 @@ static void what_an_administrator_has_just_made_stays(void **state)
 
 	leave(f, fd);
 	assert_int_equal(count(), 1);
-	fd = add(f);
-	turn(f);
+	fd = add_now(f);
 	mark(f, 0, 1);
 	assert_answer(fd, "EADDRINUSE");
 	assert_int_equal(count(), 1);
@@ -283,14 +340,12 @@ static void what_an_administrator_has_just_made_stays(void **state)
 static void what_has_just_gone_is_made_anew(void **state)
 {
 	struct fixture *f = *state;
-	int fd = add(f);
+	int fd = add_now(f);
 
-	turn(f);
 	mark(f, 1, 0);
 	assert_answer(fd, NULL);
 	json_array_clear(kernel);	/* with its netns, whose number the next one has */
-	fd = add(f);
-	turn(f);
+	fd = add_now(f);
 	mark(f, 0, 1);
 	assert_answer(fd, "EADDRINUSE");
 	assert_int_equal(count(), 0);
@@ -301,6 +356,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(who_leaves_before_the_answer_has_never_been),
+		TEST(who_has_left_before_being_heard_has_never_been),
+		TEST(of_those_that_wait_for_the_same_the_last_undoes_it),
+		TEST(of_those_that_wait_for_the_same_all_are_refused),
+		TEST(what_one_client_has_is_not_undone_with_another),
 		TEST(what_is_refused_is_removed),
 		TEST(what_an_administrator_has_just_made_stays),
 		TEST(what_has_just_gone_is_made_anew),

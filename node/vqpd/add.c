@@ -13,7 +13,7 @@ struct vqp_add {
 	struct vqp_client *client;
 	uint32_t tenant;
 	uint8_t gid[16];
-	bool made;			/* for this client, and nobody has asked for it since */
+	bool made;			/* for this client, and nobody has been told that it is there */
 	json_t *limits;
 	uint64_t deadline_ms;
 };
@@ -42,12 +42,38 @@ static void unmake(struct vqpd *d, struct vqp_entry *entry)
 	vqp_registry_remove(&d->registry, entry);
 }
 
-static json_t *refuse(struct vqpd *d, const struct vqp_add *add, struct vqp_entry *entry)
+static struct vqp_add *find_same(struct vqp_add *from, const struct vqp_add *add)
 {
-	int err = entry->refused_err;
+	while (from && (from->tenant != add->tenant || memcmp(from->gid, add->gid, sizeof(add->gid))))
+		from = from->next;
+	return from;
+}
 
-	if (add->made)
+/*
+ * The client was not given what it asked for, and what was made for it goes, unless another
+ * waits for the same. `add` is not among those that wait any more.
+ */
+static void undo(struct vqpd *d, struct vqp_add *add)
+{
+	struct vqp_entry *entry = vqp_registry_find(&d->registry, add->tenant, add->gid);
+	struct vqp_add *other = find_same(d->adds, add);
+
+	if (add->made && other)
+		other->made = true;
+	else if (add->made && entry)
 		unmake(d, entry);
+	add->made = false;
+}
+
+/* The client has it: nobody who waits for the same is to undo it. */
+static void disown(struct vqpd *d, const struct vqp_add *add)
+{
+	for (struct vqp_add *other = find_same(d->adds, add); other; other = find_same(other->next, add))
+		other->made = false;
+}
+
+static json_t *refuse(int err)
+{
 	return err == ENOSPC
 		? vqp_reply_error(err, "the meta servers' tables are full: start vqp-metad with more --buckets")
 		: vqp_reply_error(err, "another node has announced this address: give every container its own");
@@ -73,10 +99,24 @@ static json_t *outcome(struct vqpd *d, const struct vqp_add *add)
 	if (entry->held)
 		return success(add, true);
 	if (alive && (entry->refused & alive) == alive)
-		return refuse(d, add, entry);
+		return refuse(entry->refused_err);
 	if (!alive || !d->meta_owner.dct || vqp_loop_now_ms() >= add->deadline_ms)
 		return success(add, false);
 	return NULL;
+}
+
+/* A refusal finds nothing left of it. */
+static void finish(struct vqpd *d, struct vqp_add *add, json_t *reply)
+{
+	bool refused = vqp_reply_text(reply);
+
+	if (refused)
+		undo(d, add);
+	if (!vqp_server_answer(add->client, reply))
+		undo(d, add);
+	else if (!refused)
+		disown(d, add);
+	free_add(add);
 }
 
 void vqp_add_settle(struct vqpd *d)
@@ -92,17 +132,8 @@ void vqp_add_settle(struct vqpd *d)
 			continue;
 		}
 		*link = add->next;
-		vqp_server_answer(add->client, reply);
-		free_add(add);
+		finish(d, add, reply);
 	}
-}
-
-/* Somebody asks for it anew: it is not for an earlier client to undo. */
-static void disown(struct vqpd *d, uint32_t tenant, const uint8_t gid[16])
-{
-	for (struct vqp_add *add = d->adds; add; add = add->next)
-		if (add->tenant == tenant && !memcmp(add->gid, gid, sizeof(add->gid)))
-			add->made = false;
 }
 
 void vqp_add_wait(struct vqpd *d, struct vqp_client *client, const struct vqp_request *request, bool made)
@@ -113,7 +144,6 @@ void vqp_add_wait(struct vqpd *d, struct vqp_client *client, const struct vqp_re
 		vqp_server_answer(client, NULL);
 		return;
 	}
-	disown(d, request->tenant, request->gid);
 	add->client = client;
 	add->tenant = request->tenant;
 	memcpy(add->gid, request->gid, sizeof(add->gid));
@@ -135,11 +165,8 @@ void vqp_add_cancel(struct vqpd *d, const struct vqp_client *client)
 		struct vqp_add *add = *link;
 
 		if (add->client == client) {
-			struct vqp_entry *entry = vqp_registry_find(&d->registry, add->tenant, add->gid);
-
 			*link = add->next;
-			if (add->made && entry)
-				unmake(d, entry);
+			undo(d, add);
 			free_add(add);
 		} else {
 			link = &add->next;

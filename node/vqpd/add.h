@@ -17,7 +17,7 @@ void vqp_add_wait(struct vqpd *d, struct vqp_client *client, const struct vqp_re
 /* Answer those that can be answered. */
 void vqp_add_settle(struct vqpd *d);
 
-/* The client went away: what was made for it goes, since nobody knows that it is there. */
+/* The client went away: what was made for it goes, unless another waits for it, since nobody knows that it is there. */
 void vqp_add_cancel(struct vqpd *d, const struct vqp_client *client);
 
 #endif

@@ -45,6 +45,8 @@ static struct {
 	uint64_t now_ms;
 	const struct vqp_client *serving;	/* whose request is at hand; NULL when it is answered */
 	bool refused;			/* ... at once */
+	bool deaf;			/* the next answer finds its client gone */
+	bool lost[CLIENTS];		/* was this one's */
 } env;
 
 /* ---- The kernel ---- */
@@ -259,42 +261,85 @@ static void check_success(const json_t *request, const json_t *reply, bool at_on
 	}
 }
 
-void vqp_server_answer(struct vqp_client *client, json_t *reply)
+static bool is_same(const json_t *a, const json_t *b)
 {
-	const json_t **request = &env.request[client - env.clients];
+	struct vqp_request first, second;
+	json_t *refusal = vqp_request_check_add(a, &first), *other = vqp_request_check_add(b, &second);
+	const bool same = !refusal && !other && first.tenant == second.tenant &&
+			  !memcmp(first.gid, second.gid, sizeof(first.gid));
+
+	json_decref(refusal);
+	json_decref(other);
+	return same;
+}
+
+/* An add has come to nothing: it is another's that waits for the same, or is not there any more. */
+static void come_to_nothing(unsigned int i)
+{
+	bool waits = false;
+
+	for (unsigned int j = 0; j < CLIENTS && env.made[i]; j++) {
+		if (j != i && env.request[j] && !env.lost[j] && is_same(env.request[i], env.request[j]))
+			waits = env.made[j] = true;
+	}
+	fuzz_check(!env.made[i] || waits || !is_there(env.request[i]));
+	env.made[i] = false;
+}
+
+/* An add has succeeded: nobody undoes it. */
+static void disown(const json_t *request)
+{
+	for (unsigned int i = 0; i < CLIENTS; i++)
+		if (env.request[i] && is_same(request, env.request[i]))
+			env.made[i] = false;
+}
+
+static void forget(unsigned int i)
+{
+	json_decref((json_t *)env.request[i]);
+	env.request[i] = NULL;
+}
+
+bool vqp_server_answer(struct vqp_client *client, json_t *reply)
+{
+	const unsigned int i = client - env.clients;
+	const json_t **request = &env.request[i];
 	const bool at_once = client == env.serving, refused = !json_is_true(json_object_get(reply, "ok"));
 
-	fuzz_check(*request && json_is_boolean(json_object_get(reply, "ok")));
+	fuzz_check(*request && !env.lost[i] && json_is_boolean(json_object_get(reply, "ok")));
 	if (at_once) {
 		env.serving = NULL;
 		env.refused = refused;
 	}
 	if (refused) {
-		fuzz_check(at_once || !env.made[client - env.clients] || !is_there(*request));
+		come_to_nothing(i);
 		fuzz_check(json_is_string(json_object_get(reply, "errno")));
 		fuzz_check(json_string_length(json_object_get(reply, "error")));
 	} else {
 		check_success(*request, reply, at_once);
 	}
-	json_decref((json_t *)*request);
-	*request = NULL;
 	json_decref(reply);
+	env.lost[i] = env.deaf;
+	env.deaf = false;
+	if (env.lost[i])
+		return false;
+	if (!refused && !strcmp(json_string_value(json_object_get(*request, "op")), "add"))
+		disown(*request);
+	forget(i);
+	return true;
 }
 
 /* ---- Events ---- */
 
-/* An add of what others wait for: it is not theirs to undo any more. */
-static void disown(const json_t *json)
+static void check_lost(void)
 {
-	struct vqp_request asked, other;
-	json_t *refusal = vqp_request_check_add(json, &asked);
-
-	for (unsigned int i = 0; i < CLIENTS && !refusal; i++) {
-		if (env.made[i] && env.request[i] && !vqp_request_check_add(env.request[i], &other) &&
-		    other.tenant == asked.tenant && !memcmp(other.gid, asked.gid, sizeof(asked.gid)))
-			env.made[i] = false;
+	for (unsigned int i = 0; i < CLIENTS; i++) {
+		if (env.lost[i]) {
+			come_to_nothing(i);
+			forget(i);
+		}
+		env.lost[i] = false;
 	}
-	json_decref(refusal);
 }
 
 static void ask(json_t *json)
@@ -309,8 +354,6 @@ static void ask(json_t *json)
 	if (i == CLIENTS)
 		return;			/* all wait; vqpd reads on when it has answered */
 	memcpy(before, env.kernel, sizeof(before));
-	if (!strcmp(json_string_value(json_object_get(json, "op")) ?: "", "add"))
-		disown(json);
 	env.request[i] = json_incref(json);
 	was_there = is_there(json);
 	env.serving = &env.clients[i];
@@ -342,10 +385,8 @@ static void client_gone(unsigned int i)
 	if (!env.request[i])
 		return;
 	vqp_request_gone(&env.clients[i]);
-	fuzz_check(!env.made[i] || !is_there(env.request[i]));
-	env.made[i] = false;
-	json_decref((json_t *)env.request[i]);
-	env.request[i] = NULL;
+	come_to_nothing(i);
+	forget(i);
 }
 
 static void happen(json_int_t what)
@@ -386,6 +427,9 @@ static void happen(json_int_t what)
 		break;
 	case 9:
 		client_gone((what >> 4 & 15) % CLIENTS);
+		break;
+	case 10:
+		env.deaf = true;
 		break;
 	default:
 		vqp_watch_look(&env.d);
@@ -428,6 +472,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		else if (json_is_integer(json))
 			happen(json_integer_value(json));
 		json_decref(json);
+		check_lost();
 		check_registry();
 	}
 	for (unsigned int i = 0; i < CLIENTS; i++)
