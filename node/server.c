@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <libgen.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +212,21 @@ int vqp_server_listen_unix(struct vqp_server *server, struct vqp_loop *loop, con
 	return ret;
 }
 
+/*
+ * Clients that are there say something every second. Of one that is silent for as long as a lease
+ * usually is, the node may have died or become unreachable without a word: it gives up its place
+ * within a minute. What accept() returns has it from the listening socket.
+ */
+static void find_dead_peers(int fd)
+{
+	const int on = 1, idle_s = 30, interval_s = 10, probes = 3;
+
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+}
+
 int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, const char *addr,
 			  const char *default_port)
 {
@@ -228,6 +245,7 @@ int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, cons
 		ret = -errno;
 	} else {
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+		find_dead_peers(fd);
 		ret = bind(fd, info->ai_addr, info->ai_addrlen) ? -errno : 0;
 		if (ret)
 			close(fd);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -390,6 +391,37 @@ static void tcp_addresses_that_cannot_be_had_are_refused(void **state)
 	vqp_server_exit(&first);
 }
 
+static int number_of(int fd, int level, int option)
+{
+	socklen_t bytes = sizeof(int);
+	int value = -1;
+
+	assert_int_equal(getsockopt(fd, level, option, &value, &bytes), 0);
+	return value;
+}
+
+static void tcp_clients_that_die_are_noticed(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_server server = { .owner = f, .request = serve };
+	struct sockaddr_in addr = { 0 };
+	socklen_t bytes = sizeof(addr);
+	int fd = socket(AF_INET, SOCK_STREAM, 0), theirs;
+
+	assert_int_equal(vqp_server_listen_tcp(&server, &f->loop, "127.0.0.1:0", "0"), 0);
+	assert_int_equal(getsockname(server.watch.fd, (struct sockaddr *)&addr, &bytes), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	turn(f);
+	assert_non_null(server.clients);
+	theirs = server.clients->watch.fd;
+	assert_int_equal(number_of(theirs, SOL_SOCKET, SO_KEEPALIVE), 1);
+	assert_int_equal(number_of(theirs, IPPROTO_TCP, TCP_KEEPIDLE), 30);
+	assert_int_equal(number_of(theirs, IPPROTO_TCP, TCP_KEEPINTVL), 10);
+	assert_int_equal(number_of(theirs, IPPROTO_TCP, TCP_KEEPCNT), 3);
+	close(fd);
+	vqp_server_exit(&server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +442,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_dead_servers_socket_is_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(paths_that_cannot_be_had_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(tcp_addresses_that_cannot_be_had_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(tcp_clients_that_die_are_noticed, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
