@@ -23,6 +23,14 @@ static struct vqp_client *client_of(struct vqp_watch *watch)
 	return (struct vqp_client *)((char *)watch - offsetof(struct vqp_client, watch));
 }
 
+void vqp_server_tick(struct vqp_server *server)
+{
+	if (!server->full || server->count == VQP_SERVER_CLIENTS_MAX)
+		return;
+	vqp_loop_change(server->loop, &server->watch, EPOLLIN);
+	server->full = false;
+}
+
 static void drop(struct vqp_client *client)
 {
 	struct vqp_server *server = client->server;
@@ -36,9 +44,7 @@ static void drop(struct vqp_client *client)
 		client->next->link = client->link;
 	free(client);
 	server->count--;
-	if (server->full)
-		vqp_loop_change(server->loop, &server->watch, EPOLLIN);
-	server->full = false;
+	vqp_server_tick(server);
 }
 
 /* What can bring the client forward. A hangup is reported in any case. */
@@ -110,7 +116,7 @@ static void client_ready(struct vqp_watch *watch, uint32_t events)
 	}
 }
 
-/* Those that come now wait in the backlog until a client leaves. */
+/* Those that come now wait in the backlog until a client leaves, or until the next tick if there is room. */
 static void stop_accepting(struct vqp_server *server)
 {
 	server->full = true;
@@ -127,7 +133,7 @@ static void accept_client(struct vqp_watch *watch, uint32_t events)
 	if (!client) {
 		if (fd >= 0)
 			close(fd);
-		if (server->count && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
+		if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
 			stop_accepting(server);
 		return;
 	}

@@ -51,6 +51,9 @@ int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, cons
  */
 bool vqp_server_answer(struct vqp_client *client, json_t *reply);
 
+/* From time to time: accepts again when what was missing, as memory or descriptors, may be there. */
+void vqp_server_tick(struct vqp_server *server);
+
 void vqp_server_exit(struct vqp_server *server);
 
 #endif

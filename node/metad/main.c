@@ -113,6 +113,7 @@ static void tick(struct vqp_watch *watch, uint32_t events)
 	vqp_loop_timer_ack(watch);
 	vqp_table_expire(&server->metad.table, vqp_loop_now_ms());
 	refresh_hello(server);
+	vqp_server_tick(&server->listener);
 }
 
 static void answer(struct vqp_client *client, json_t *request)

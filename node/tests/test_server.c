@@ -301,6 +301,32 @@ static void who_comes_when_no_more_can_be_taken_waits(void **state)
 	close(late);
 }
 
+static void who_comes_first_of_all_waits_for_no_one_to_leave(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit limit, low;
+	int fd;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	low = limit;
+	fd = dup(0);
+	close(fd);
+	low.rlim_cur = fd + 1;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	fd = join(f);		/* comes to an end: the loop does not spin */
+	assert_int_equal(f->server.count, 0);
+	vqp_server_tick(&f->server);
+	turn(f);
+	assert_int_equal(f->server.count, 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	vqp_server_tick(&f->server);
+	turn(f);
+	assert_int_equal(f->server.count, 1);
+	say(f, fd, "{\"n\":1}\n");
+	assert_heard(fd, "{\"n\":1}\n");
+	close(fd);
+}
+
 static void nonsense_is_refused_and_forgiven(void **state)
 {
 	struct fixture *f = *state;
@@ -435,6 +461,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_answers_is_told_that_nobody_is_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_does_not_read_may_leave, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_comes_when_no_more_can_be_taken_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_comes_first_of_all_waits_for_no_one_to_leave, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_refused_and_forgiven, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_long_a_request_is_refused_and_forgiven, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_socket_is_its_owners, setup, teardown),

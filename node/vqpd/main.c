@@ -65,6 +65,7 @@ static void tick(struct vqp_watch *watch, uint32_t events)
 	for (unsigned int i = 0; i < d->nmetas; i++)
 		vqp_meta_tick(&d->metas[i]);
 	vqp_add_settle(d);
+	vqp_server_tick(&d->server);
 	vqp_metrics_tick(d);
 }
 
