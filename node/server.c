@@ -166,10 +166,11 @@ static int start(struct vqp_server *server, struct vqp_loop *loop, int fd)
 	return ret;
 }
 
-/* Removes what a dead server left at `addr`; 0 if there is nothing (any more). */
+/* Removes the socket that a dead server left at `addr`; 0 if there is nothing (any more). */
 static int clear_path(const struct sockaddr_un *addr)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
 
 	if (fd < 0)
 		return -errno;
@@ -177,8 +178,10 @@ static int clear_path(const struct sockaddr_un *addr)
 		return -EADDRINUSE;
 	if (errno == ENOENT)
 		return 0;
-	if (errno != ECONNREFUSED)
+	if (errno != ECONNREFUSED || lstat(addr->sun_path, &st))
 		return -errno;
+	if (!S_ISSOCK(st.st_mode))	/* connect() says the same of any file */
+		return -EEXIST;
 	return unlink(addr->sun_path) ? -errno : 0;
 }
 

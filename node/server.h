@@ -38,7 +38,7 @@ struct vqp_server {
 	void (*gone)(struct vqp_client *client);
 };
 
-/* Listen on a Unix socket of mode 0600; a dead one of that name is replaced. -EADDRINUSE: a live one is there. */
+/* Listen on a Unix socket of mode 0600; a dead one of that name is replaced. -EADDRINUSE: a live one is there; -EEXIST: another file. */
 int vqp_server_listen_unix(struct vqp_server *server, struct vqp_loop *loop, const char *path);
 
 /* Listen on ADDR:PORT. -EINVAL: no such address. */

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -396,7 +397,22 @@ static void paths_that_cannot_be_had_are_refused(void **state)
 	assert_int_equal(vqp_server_listen_unix(&second, &f->loop, path), -ENOENT);
 	snprintf(path, sizeof(path), "%s/below", f->path);
 	assert_int_equal(vqp_server_listen_unix(&second, &f->loop, path), -ENOTDIR);
-	assert_int_equal(vqp_server_listen_unix(&second, &f->loop, f->directory), -EISDIR);
+	assert_int_equal(vqp_server_listen_unix(&second, &f->loop, f->directory), -EEXIST);
+}
+
+static void what_is_no_socket_is_not_replaced(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_server second = { 0 };
+	char path[200];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/file", f->directory);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(vqp_server_listen_unix(&second, &f->loop, path), -EEXIST);
+	assert_int_equal(unlink(path), 0);
 }
 
 static void tcp_addresses_that_cannot_be_had_are_refused(void **state)
@@ -468,6 +484,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_live_servers_socket_is_not_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_dead_servers_socket_is_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(paths_that_cannot_be_had_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_socket_is_not_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(tcp_addresses_that_cannot_be_had_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(tcp_clients_that_die_are_noticed, setup, teardown),
 	};
