@@ -184,6 +184,19 @@ lives_and_ends() {
 		rm -r $WORK/other'
 }
 
+@test "configure: containerd tells vqp-runtime what it tells runc" {
+	on 1 'file=/etc/containerd/config.toml
+		cp $file $WORK/before
+		printf "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n" >$file
+		printf "runtime_type = \"io.containerd.runc.v2\"\n" >>$file
+		printf "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\nSystemdCgroup = true\n" >>$file
+		vqpctl configure containerd
+		containerd config dump >$WORK/dump
+		[ "$(grep -c "SystemdCgroup = true" $WORK/dump)" = 2 ]
+		vqpctl configure containerd --remove
+		cp $WORK/before $file'
+}
+
 @test "configure: what podman was told of is gone when it is removed" {
 	on 1 'files="/etc/cdi/vqp.json /etc/containers/containers.conf.d/50-vqp.conf
 			/usr/share/containers/oci/hooks.d/vqp-create.json /usr/share/containers/oci/hooks.d/vqp-poststop.json"

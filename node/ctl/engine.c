@@ -124,18 +124,20 @@ static int edit_docker(const struct ctl_edit *edit, char **after, char **error)
 /*
  * A block in containerd's own file, and not one in a directory that it imports:
  * up to 1.7 an imported file that says anything of a plugin replaces all that
- * the main file says of it.
+ * the main file says of it. What runc is told there, vqp-runtime is told, too, or
+ * its containers would be in other cgroups than their pod: SystemdCgroup.
  */
 static int edit_containerd(const struct ctl_edit *edit, char **after, char **error)
 {
 	const char *plugin = ctl_toml_version(edit->before) == 3 ? "io.containerd.cri.v1.runtime"
 								 : "io.containerd.grpc.v1.cri";
-	cleanup_free char *standard = NULL, *block = NULL;
+	cleanup_free char *standard = NULL, *block = NULL, *options = NULL;
 
 	*after = NULL;
 	if (edit->remove)
 		return ctl_toml_block_remove(edit->before, edit->backup, after, error);
-	if (write_text(&standard,
+	if (ctl_toml_table_copy(edit->before, "containerd.runtimes.runc.options", "BinaryName", &options) ||
+	    write_text(&standard,
 		       "[plugins.\"%s\".containerd.runtimes.runc]\n"
 		       "runtime_type = \"io.containerd.runc.v2\"\n", plugin) ||
 	    write_text(&block,
@@ -143,7 +145,8 @@ static int edit_containerd(const struct ctl_edit *edit, char **after, char **err
 		       "runtime_type = \"io.containerd.runc.v2\"\n"
 		       "pod_annotations = [\"io.vqp.*\"]\n"
 		       "[plugins.\"%s\".containerd.runtimes.vqp.options]\n"
-		       "BinaryName = \"%s\"\n", plugin, plugin, edit->programs->runtime))
+		       "BinaryName = \"%s\"\n"
+		       "%s", plugin, plugin, edit->programs->runtime, options))
 		return -ENOMEM;
 	return ctl_toml_block_add(edit->before, standard, block, after, error);
 }

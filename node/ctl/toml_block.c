@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,15 +43,41 @@ int ctl_toml_version(const char *text)
 	return version;
 }
 
-/* A table of this name, or one within it. */
-static int has_table(const char *text, const char *name)
+/* What follows the header of a table of this name, or of one within it; NULL: there is none. */
+static const char *find_table(const char *text, const char *name)
 {
 	for (const char *line = text; *line; line = next_line(line)) {
 		const char *header = line + strspn(line, " \t"), *found = strstr(header, name);
 
 		if (*header == '[' && found && found < next_line(line) && strchr("].", found[strlen(name)]))
-			return 1;
+			return next_line(line);
 	}
+	return NULL;
+}
+
+static bool says(const char *line, const char *key)
+{
+	line += strspn(line, "\"'");
+	return !strncmp(line, key, strlen(key)) && strchr("\"' \t=", line[strlen(key)]);
+}
+
+int ctl_toml_table_copy(const char *text, const char *name, const char *without, char **lines)
+{
+	const char *line = text ? find_table(text, name) : NULL;
+	char *end = *lines = malloc(line ? strlen(line) + 2 : 1);
+
+	if (!end)
+		return -ENOMEM;
+	for (; line && *line; line = next_line(line)) {
+		line += strspn(line, " \t");
+		if (*line == '[')
+			break;
+		if (!strchr("#\r\n", *line) && !says(line, without))
+			end = mempcpy(end, line, next_line(line) - line);
+	}
+	if (end > *lines && end[-1] != '\n')
+		*end++ = '\n';
+	*end = '\0';
 	return 0;
 }
 
@@ -85,9 +112,9 @@ int ctl_toml_block_add(const char *before, const char *standard, const char *blo
 	ret = cut(before, &rest, error);
 	if (ret)
 		return ret;
-	if (has_table(rest, "containerd.runtimes.vqp"))
+	if (find_table(rest, "containerd.runtimes.vqp"))
 		return fail(error, EEXIST, "it has a runtime vqp that somebody else wrote: take that out first");
-	if (has_table(rest, "containerd.runtimes.runc"))
+	if (find_table(rest, "containerd.runtimes.runc"))
 		standard = "";
 	if (asprintf(&ours, BEGIN "%s%s" END, standard, block) < 0) {
 		ours = NULL;

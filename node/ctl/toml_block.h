@@ -7,6 +7,12 @@
 int ctl_toml_version(const char *text);
 
 /*
+ * Lines of a table, without those of one of its keys, in *lines, to be freed; "" if there
+ * is no such table. `name` is the end of its header. 0, or -ENOMEM.
+ */
+int ctl_toml_table_copy(const char *text, const char *name, const char *without, char **lines);
+
+/*
  * `before` is NULL if there is no file; *after is to be freed, NULL: no file. All
  * other lines stay as they are, and if they are those of the backup its end does, too. `standard` is the table of the runtime runc, and
  * comes with the block if the file has none: whoever names a runtime has to name

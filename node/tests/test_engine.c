@@ -149,6 +149,45 @@ static void containerd_still_has_runc(void **state)
 	free(after);
 }
 
+/* As kubeadm's users have it, and as containerd 2 writes it. */
+static void containerd_s_options_of_runc_are_vqp_s(void **state)
+{
+	static const char two[] =
+		"version = 2\n"
+		"[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n"
+		"  runtime_type = \"io.containerd.runc.v2\"\n"
+		"  [plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\n"
+		"    BinaryName = \"/opt/runc\"\n"
+		"    # a word of theirs\n"
+		"    SystemdCgroup = true\n"
+		"\n"
+		"    Root = \"/run/r\"\n"
+		"  [plugins.\"io.containerd.grpc.v1.cri\".other]\n"
+		"    x = 1\n";
+	static const char three[] =
+		"version = 3\n"
+		"[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]\n"
+		"\t'BinaryName' = ''\n"
+		"\tSystemdCgroup = true";
+	char *after = edited("containerd", two, NULL, false);
+
+	(void)state;
+	assert_non_null(strstr(after, "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.vqp.options]\n"
+				      "BinaryName = \"/usr/local/bin/vqp-runtime\"\n"
+				      "SystemdCgroup = true\n"
+				      "Root = \"/run/r\"\n"
+				      "# The end"));
+	free(after);
+	after = edited("containerd", three, NULL, false);
+	assert_non_null(strstr(after, "[plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.vqp.options]\n"
+				      "BinaryName = \"/usr/local/bin/vqp-runtime\"\n"
+				      "SystemdCgroup = true\n"
+				      "# The end"));
+	free(after);
+	comes_and_goes("containerd", two);
+	comes_and_goes("containerd", three);
+}
+
 static void containerd_s_file_comes_back(void **state)
 {
 	(void)state;
@@ -241,6 +280,7 @@ int main(void)
 		cmocka_unit_test(docker_s_malformed_file_stays),
 		cmocka_unit_test(containerd_has_a_block_behind_all_else),
 		cmocka_unit_test(containerd_still_has_runc),
+		cmocka_unit_test(containerd_s_options_of_runc_are_vqp_s),
 		cmocka_unit_test(containerd_s_file_comes_back),
 		cmocka_unit_test(containerd_keeps_what_was_written_behind),
 		cmocka_unit_test(containerd_s_strange_file_stays),
