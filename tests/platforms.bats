@@ -209,6 +209,21 @@ lives_and_ends() {
 		vqpctl configure podman'
 }
 
+@test "configure: what CRI-O needs, too, stays when podman needs it no more" {
+	on 1 'needed() {
+			ls /etc/cdi/vqp.json /usr/share/containers/oci/hooks.d/vqp-create.json \
+				/usr/share/containers/oci/hooks.d/vqp-poststop.json
+		}
+		vqpctl configure crio
+		vqpctl configure podman --remove
+		[ ! -e /etc/containers/containers.conf.d/50-vqp.conf ]
+		needed
+		vqpctl configure crio --remove
+		not needed
+		rm -r /etc/crio
+		vqpctl configure podman'
+}
+
 @test "configure: a file that is refused stays as it is, and so do all others" {
 	on 1 'file=/etc/docker/daemon.json
 		cp $file $WORK/before

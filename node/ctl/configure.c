@@ -105,6 +105,8 @@ static int make_plan(const struct ctl_args *args, struct plan *plan)
 	/* What was removed already is no reason to keep the rest. */
 	ret = args->remove ? 0 : find_programs(args, &programs);
 	for (const struct ctl_engine_file *file = plan->engine->files; !ret && file->path; file++) {
+		if (args->remove && ctl_engine_others_have(plan->engine, file->path))
+			continue;
 		plan->changes[plan->count].file = file;
 		ret = plan_change(args, &programs, &plan->changes[plan->count++]);
 	}

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../include/uapi/linux/vqp.h"
 #include "../cleanup.h"
@@ -172,6 +173,23 @@ static const struct ctl_engine engines[] = {
 		{ "/etc/crio/crio.conf.d/50-vqp.conf", false, edit_crio }, HOOK_FILES, { 0 },
 	}, "systemctl restart crio    (no container stops)", "systemctl restart crio    (no container stops)" },
 };
+
+static bool has_file(const struct ctl_engine *engine, const char *path)
+{
+	const struct ctl_engine_file *file = engine->files;
+
+	while (file->path && strcmp(file->path, path))
+		file++;
+	return file->path;
+}
+
+bool ctl_engine_others_have(const struct ctl_engine *engine, const char *path)
+{
+	for (unsigned int i = 0; i < sizeof(engines) / sizeof(*engines); i++)
+		if (&engines[i] != engine && has_file(&engines[i], path) && !access(engines[i].files->path, F_OK))
+			return true;
+	return false;
+}
 
 const struct ctl_engine *ctl_engine_find(const char *name)
 {

@@ -28,12 +28,15 @@ struct ctl_engine_file {
 
 struct ctl_engine {
 	const char *name;
-	const struct ctl_engine_file *files;	/* the last has no path */
+	const struct ctl_engine_file *files;	/* the first is its own; the last has no path */
 	const char *then, *then_removed;	/* what is left to do for the operator; NULL: nothing */
 };
 
 /* NULL: there is no such engine. */
 const struct ctl_engine *ctl_engine_find(const char *name);
+
+/* Another engine, which has been configured, has this file, too. */
+bool ctl_engine_others_have(const struct ctl_engine *engine, const char *path);
 
 /* A CDI specification; NULL when memory ran out. */
 json_t *ctl_engine_cdi(const struct ctl_programs *programs);
