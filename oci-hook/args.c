@@ -17,6 +17,19 @@ static const char *const restore_options[] = {
 	CREATION_OPTIONS, "image-path", "work-path", "manage-cgroups-mode", "empty-ns", "lsm-profile",
 	"lsm-mount-context", NULL,
 };
+static const char *const no_options[] = { NULL };
+
+static const struct command {
+	const char *name;
+	bool creation;
+	const char *const *options;
+} commands[] = {
+	{ "create", true, create_options },
+	{ "run", true, create_options },
+	{ "restore", true, restore_options },
+	{ "start", false, no_options },
+	{ "delete", false, no_options },
+};
 
 struct option {
 	const char *name;	/* of the table; NULL: takes no value, or is unknown */
@@ -62,24 +75,49 @@ static int next_option(char *const *argv, const char *const *table, struct optio
 	return argv[1] ? 2 : 1;
 }
 
-/* Of a command that makes a container; NULL: it makes none. */
-static const char *const *creation_options(const char *command)
+/* NULL: one of those that are nothing to us. */
+static const struct command *find_command(const char *name)
 {
-	if (!command)
-		return NULL;
-	if (!strcmp(command, "create") || !strcmp(command, "run"))
-		return create_options;
-	return strcmp(command, "restore") ? NULL : restore_options;
+	for (size_t i = 0; name && i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static void take_option(struct vqp_args *args, const struct option *option)
+{
+	if (!option->name || !option->value)
+		return;
+	if (!strcmp(option->name, "bundle") || !strcmp(option->name, "b"))
+		args->bundle = option->value;
+	else if (!strcmp(option->name, "config") || !strcmp(option->name, "f"))
+		args->config = option->value;
+}
+
+/* runc takes options behind the container's name, too. */
+static void parse_command(struct vqp_args *args, char *const *argv, const char *const *options)
+{
+	struct option option;
+	int taken;
+
+	for (; *argv && strcmp(*argv, "--"); argv += taken ? taken : 1) {
+		taken = next_option(argv, options, &option);
+		take_option(args, &option);
+		if (!taken && !args->id)
+			args->id = *argv;
+	}
+	if (*argv && !args->id)
+		args->id = argv[1];
 }
 
 void vqp_args_parse(struct vqp_args *args, char *const *argv)
 {
-	const char *const *table;
+	const struct command *command;
 	struct option option;
 	int taken;
 
-	*args = (struct vqp_args){ .bundle = "." };
-	for (argv++; (taken = next_option(argv, global_options, &option)); argv += taken) {
+	*args = (struct vqp_args){ .bundle = ".", .globals = 1 };
+	for (; (taken = next_option(argv + args->globals, global_options, &option)); args->globals += taken) {
 		if (!option.name)
 			continue;
 		if (!strcmp(option.name, "log"))
@@ -88,19 +126,10 @@ void vqp_args_parse(struct vqp_args *args, char *const *argv)
 			args->log_format = option.value;
 	}
 
-	args->command = *argv;
-	table = creation_options(args->command);
-	args->creation = table;
-	if (!table)
+	args->command = argv[args->globals];
+	command = find_command(args->command);
+	if (!command)
 		return;
-	/* runc takes options behind the container's name, too */
-	for (argv++; *argv && strcmp(*argv, "--"); argv += taken ? taken : 1) {
-		taken = next_option(argv, table, &option);
-		if (!option.name || !option.value)
-			continue;
-		if (!strcmp(option.name, "bundle") || !strcmp(option.name, "b"))
-			args->bundle = option.value;
-		else if (!strcmp(option.name, "config") || !strcmp(option.name, "f"))
-			args->config = option.value;
-	}
+	args->creation = command->creation;
+	parse_command(args, argv + args->globals + 1, command->options);
 }

@@ -9,6 +9,8 @@
 struct vqp_args {
 	const char *command;		/* "create", or NULL if there is none */
 	bool creation;			/* it makes a container: create, run or restore */
+	int globals;			/* arguments before the command, with the program's name */
+	const char *id;			/* the container's, of such a command, start and delete; NULL: none */
 	const char *bundle;		/* of such a command; the working directory if not given */
 	const char *config;		/* crun's --config; NULL: that of the bundle */
 	const char *log;		/* NULL: none */

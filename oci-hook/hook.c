@@ -10,6 +10,7 @@
  * with ID_PREFIX, which no id of a CNI attachment or of a container can.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +37,13 @@
 #define ADDRESSES_MAX	64
 
 static const char usage[] =
-	"usage: vqp-hook createRuntime|prestart|poststop <STATE\n"
+	"usage: vqp-hook createRuntime|prestart [late] <STATE\n"
+	"       vqp-hook poststop <STATE\n"
 	"\n"
 	"An OCI hook. createRuntime makes the VQP namespace of the container's network\n"
-	"namespace if it has none, and so does prestart, for runtimes that know no other;\n"
-	"poststop deletes it. STATE is the container's state in JSON, as OCI runtimes write\n"
+	"namespace if it has none, and so does prestart, for runtimes that know no other:\n"
+	"with \"late\" not while it has no address, for vqp-runtime will ask again when the\n"
+	"container is started; poststop deletes it. STATE is the container's state in JSON, as OCI runtimes write\n"
 	"it. " VQP_CONFIG_FILE " says what it gets, and which of these annotations count:\n"
 	"  " VQP_WISH_TENANT "     the tenant, 1 to 4294967295\n"
 	"  " VQP_WISH_ADDRESS "    the address; otherwise one of the container's own\n"
@@ -79,8 +82,11 @@ static int request_add(const char *id, const char *netns, const struct vqp_terms
 	return failure(vqpd_call(NULL, request, &reply, error));
 }
 
-/* What the operator lets this container have, which is where this thread is. */
-static int decide(const struct vqp_wish *wish, struct vqp_terms *terms, char **error)
+/*
+ * What the operator lets this container have, which is where this thread is. 1: that is not known
+ * yet, for its network, which may decide it, is late.
+ */
+static int decide(const struct vqp_wish *wish, bool late, struct vqp_terms *terms, char **error)
 {
 	uint8_t gids[ADDRESSES_MAX][VQP_GID_BYTES];
 	struct vqp_policy policy = { 0 };
@@ -90,23 +96,25 @@ static int decide(const struct vqp_wish *wish, struct vqp_terms *terms, char **e
 	if (!ret)
 		ret = vqp_namespace_gids(gids, ADDRESSES_MAX, &count, error);
 	if (!ret)
-		ret = vqp_policy_decide(&policy, wish, gids, count, terms, error);
+		ret = late && !count ? 1 : vqp_policy_decide(&policy, wish, gids, count, terms, error);
 	vqp_policy_clear(&policy);
 	return ret;
 }
 
 /* A container without an address gets no VQP namespace, unless its annotations ask for one. */
-static int add(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, char **error)
+static int add(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, bool late, char **error)
 {
 	struct vqp_terms terms = { 0 };
-	int ret = decide(wish, &terms, error);
+	int ret = decide(wish, late, &terms, error);
 
 	if (ret == -EADDRNOTAVAIL && !wish->tenant) {
 		fprintf(stderr, "vqp-hook: %s, so container %s gets no VQP namespace\n",
 			*error ? *error : "no address", state->id);
 		return 0;
 	}
-	return ret ? ret : request_add(state->id, netns, &terms, error);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return request_add(state->id, netns, &terms, error);
 }
 
 static int give_up(int ret, char **error)
@@ -130,7 +138,8 @@ static void forget(char **error)
 }
 
 /* See to it that the network namespace has the VQP namespace that is wished for. */
-static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, char **error)
+static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, bool late,
+		  char **error)
 {
 	int ret = vqp_namespace_enter(netns, error);
 
@@ -142,7 +151,7 @@ static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, co
 	if (ret != -ENONET)
 		return ret;
 	forget(error);
-	ret = add(state, wish, netns, error);
+	ret = add(state, wish, netns, late, error);
 	if (ret != -EEXIST)
 		return ret;
 	/* Another container of this network namespace, which started at the same time, was quicker. */
@@ -164,7 +173,7 @@ static int check_attached(const struct vqp_state *state, const char *netns, char
 			      "start it by vqp-runtime, or have the hook vqp-network before this one");
 }
 
-static int create(const struct vqp_state *state, char **error)
+static int create(const struct vqp_state *state, bool late, char **error)
 {
 	struct vqp_wish wish;
 	char netns[32];
@@ -181,7 +190,7 @@ static int create(const struct vqp_state *state, char **error)
 	if (ret < 0)
 		return ret;
 	if (!ret)
-		return ensure(state, &wish, netns, error);
+		return ensure(state, &wish, netns, late, error);
 	if (wish.tenant || *wish.address || wish.network)
 		return vqp_error_fail(error, EINVAL,
 				      "the container uses the host's network, so it can have no VQP namespace");
@@ -199,8 +208,8 @@ static int delete(const struct vqp_state *state, char **error)
 
 int main(int argc, char **argv)
 {
-	int (*stage)(const struct vqp_state *state, char **error);
-	enum vqp_phase phase = VQP_PHASE_HOOK_ENTER;
+	const bool late = argc == 3 && !strcmp(argv[2], "late");
+	const bool deleting = argc == 2 && !strcmp(argv[1], "poststop");
 	cleanup_free char *error = NULL;
 	struct vqp_state state = { 0 };
 	int ret;
@@ -209,25 +218,20 @@ int main(int argc, char **argv)
 		fputs(usage, stdout);
 		return 0;
 	}
-	if (argc == 2 && (!strcmp(argv[1], "createRuntime") || !strcmp(argv[1], "prestart"))) {
-		stage = create;
-	} else if (argc == 2 && !strcmp(argv[1], "poststop")) {
-		stage = delete;
-		phase = VQP_PHASE_HOOK_ASK;
-	} else {
+	if (!deleting && (argc != 2 + late || (strcmp(argv[1], "createRuntime") && strcmp(argv[1], "prestart")))) {
 		fputs(usage, stderr);
 		return 2;
 	}
 
 	ret = vqp_rootless_refuse(&error);
 	if (!ret)
-		ret = give_up(vqp_privilege_keep(phase), &error);
+		ret = give_up(vqp_privilege_keep(deleting ? VQP_PHASE_HOOK_ASK : VQP_PHASE_HOOK_ENTER), &error);
 	if (!ret)
 		ret = give_up(vqp_filter_install(VQP_PROGRAM_HOOK), &error);
 	if (!ret)
 		ret = vqp_state_read(&state, stdin, &error);
 	if (!ret)
-		ret = stage(&state, &error);
+		ret = deleting ? delete(&state, &error) : create(&state, late, &error);
 	if (ret)
 		fprintf(stderr, "vqp-hook: %s: %s\n", argv[1], error ? error : strerror(abs(ret)));
 	vqp_state_clear(&state);

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
-#include <paths.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,8 @@
 #include "cleanup.h"
 #include "config.h"
 #include "error.h"
+#include "late.h"
+#include "real.h"
 #include "rootless.h"
 #include "setting.h"
 
@@ -58,8 +59,10 @@ static int find_hook(const char *name, char hook[PATH_MAX], char **error)
 
 static int grant(const struct vqp_args *args, const char *stage, const char *network, char **error)
 {
+	const bool may_be_late = !strcmp(args->command, "create") && vqp_late_may_be(args->id);
 	char hook[PATH_MAX], network_hook[PATH_MAX];
 	struct stat device;
+	bool late = false;
 	int ret;
 
 	if (stat(VQP_DEVICE_PATH, &device))
@@ -72,9 +75,15 @@ static int grant(const struct vqp_args *args, const char *stage, const char *net
 		ret = find_hook(NETWORK_HOOK_NAME, network_hook, error);
 	if (ret)
 		return ret;
-	return vqp_bundle_grant(args->bundle, args->config,
-				&(struct vqp_grant){ .device = device.st_rdev, .hook = hook, .stage = stage,
-						     .network_hook = network_hook, .network = network }, error);
+	ret = vqp_bundle_grant(args->bundle, args->config,
+			       &(struct vqp_grant){ .device = device.st_rdev, .hook = hook, .stage = stage,
+						    .network_hook = network_hook, .network = network,
+						    .late = may_be_late ? &late : NULL }, error);
+	if (!ret && late)
+		return vqp_late_note(args->id, error);
+	if (may_be_late)
+		vqp_late_forget(args->id);
+	return ret;
 }
 
 /* In the form of runc's log, where container engines look for reasons. False: there is no log. */
@@ -116,53 +125,6 @@ static void warn(const struct vqp_args *args, const char *message)
 		print(message);
 }
 
-/* Never this program again, by whatever name: that would go on for ever. Returns a negative errno value. */
-static int run(const char *path, char **argv, char **error)
-{
-	struct stat own, other;
-
-	if (!stat("/proc/self/exe", &own) && !stat(path, &other) && own.st_dev == other.st_dev &&
-	    own.st_ino == other.st_ino)
-		return vqp_error_fail(error, ELOOP, "cannot run %s: it is vqp-runtime itself: name another in \""
-				      VQP_CONFIG_RUNTIME "\" of " VQP_CONFIG_FILE, path);
-	execvp(path, argv);
-	return -errno;
-}
-
-/* A name without a slash is looked for as execvp() does. */
-static int become(const char *runtime, char **argv, char **error)
-{
-	const char *dir = getenv("PATH");
-	char path[PATH_MAX];
-	int ret;
-
-	argv[0] = (char *)runtime;
-	if (strchr(runtime, '/'))
-		return run(runtime, argv, error);
-	for (dir = dir ? dir : _PATH_DEFPATH;; dir++) {
-		size_t length = strcspn(dir, ":");
-
-		ret = -ENOENT;
-		if (snprintf(path, sizeof(path), "%.*s/%s", length ? (int)length : 1, length ? dir : ".", runtime) < PATH_MAX)
-			ret = run(path, argv, error);
-		dir += length;
-		if ((ret != -ENOENT && ret != -ENOTDIR && ret != -EACCES) || !*dir)
-			return ret;
-	}
-}
-
-/* Returns only if there is no such runtime. `named` may be NULL. */
-static int become_real(const char *named, char **argv, char **error)
-{
-	int ret = become(named ? named : "runc", argv, error);
-
-	if (!named && ret == -ENOENT)
-		ret = become("crun", argv, error);
-	if (*error)
-		return ret;
-	return vqp_error_fail(error, -ret, "cannot run %s: %s", named ? named : "runc or crun", strerror(-ret));
-}
-
 static int read_setting(struct vqp_setting *setting, char **error)
 {
 	cleanup_free char *text = NULL;
@@ -194,16 +156,47 @@ static int read_setting_for(const struct vqp_args *args, struct vqp_setting *set
 	return 0;
 }
 
+/* The container's network is there by now. */
+static int make_late(const struct vqp_args *args, char **argv, const char *real, char **error)
+{
+	cleanup_free char **state = calloc(args->globals + 3, sizeof(*state));
+	char hook[PATH_MAX];
+	int ret = state ? find_hook(HOOK_NAME, hook, error) : vqp_error_fail(error, ENOMEM, "out of memory");
+
+	if (ret)
+		return ret;
+	memcpy(state, argv, args->globals * sizeof(*argv));
+	state[0] = (char *)real;
+	state[args->globals] = "state";
+	state[args->globals + 1] = (char *)args->id;
+	ret = vqp_late_make(state, hook, "createRuntime", error);
+	if (!ret)
+		vqp_late_forget(args->id);
+	return ret;
+}
+
 /* The operator's file is for those alone who may start containers with vqp. */
-static int prepare(const struct vqp_args *args, const char *network, struct vqp_setting *setting, char **error)
+static int prepare(const struct vqp_args *args, struct vqp_setting *setting, char **error)
 {
 	cleanup_free char *rootless = NULL;
-	int ret;
 
 	if (vqp_rootless_refuse(&rootless))
 		return args->creation ? vqp_error_fail(error, EPERM, "%s", rootless ? rootless : strerror(EPERM)) : 0;
-	ret = read_setting_for(args, setting, error);
-	return ret || !args->creation ? ret : grant(args, setting->stage, network, error);
+	return read_setting_for(args, setting, error);
+}
+
+/* What is ours of a command. */
+static int take_part(const struct vqp_args *args, char **argv, const char *stage, const char *network,
+		     const char *real, char **error)
+{
+	if (args->creation)
+		return grant(args, stage, network, error);
+	if (!vqp_late_may_be(args->id) || !vqp_late_is_noted(args->id))
+		return 0;
+	if (!strcmp(args->command, "start"))
+		return make_late(args, argv, real, error);
+	vqp_late_forget(args->id);
+	return 0;
 }
 
 /* Taken out of the arguments if it is the first; NULL if not. */
@@ -220,10 +213,11 @@ static const char *take_network(char ***argv)
 
 int main(int argc, char **argv)
 {
-	const char *real = getenv(REAL_VARIABLE), *network;
+	const char *named = getenv(REAL_VARIABLE), *network;
 	struct vqp_setting setting = { 0 };
 	cleanup_free char *error = NULL;
 	struct vqp_args args;
+	char real[PATH_MAX];
 	int ret;
 
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
@@ -232,9 +226,16 @@ int main(int argc, char **argv)
 	}
 	network = take_network(&argv);
 	vqp_args_parse(&args, argv);
-	ret = prepare(&args, network, &setting, &error);
+	ret = prepare(&args, &setting, &error);
 	if (!ret)
-		ret = become_real(real && *real ? real : setting.runtime, argv, &error);
+		ret = vqp_real_find(named && *named ? named : setting.runtime, real, &error);
+	if (!ret)
+		ret = take_part(&args, argv, setting.stage, network, real, &error);
+	if (!ret) {
+		argv[0] = real;
+		execv(real, argv);
+		ret = vqp_error_fail(&error, errno, "cannot run %s: %s", real, strerror(errno));
+	}
 	print(error ? error : strerror(-ret));
 	write_log(&args, "error", error ? error : strerror(-ret));
 	vqp_setting_clear(&setting);

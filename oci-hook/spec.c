@@ -119,13 +119,16 @@ static json_object *new_rule(dev_t device)
 	return object;
 }
 
-static json_object *new_hook(const char *path, const char *stage, int timeout_s)
+/* `option` may be NULL. */
+static json_object *new_hook(const char *path, const char *stage, const char *option, int timeout_s)
 {
 	json_object *object = json_object_new_object(), *args = json_object_new_array();
 	const char *slash = strrchr(path, '/');
 
 	json_object_array_add(args, json_object_new_string(slash ? slash + 1 : path));
 	json_object_array_add(args, json_object_new_string(stage));
+	if (option)
+		json_object_array_add(args, json_object_new_string(option));
 	add_string(object, "path", path);
 	json_object_object_add(object, "args", args);
 	add_int(object, "timeout", timeout_s);
@@ -150,6 +153,52 @@ static int wants_network(json_object *spec, const char *network, char **error)
 	return 1;
 }
 
+/* A member of an object, or an array's first, as text; "" if it is something else. */
+static const char *text_of(json_object *value)
+{
+	if (json_object_is_type(value, json_type_array))
+		value = json_object_array_get_idx(value, 0);
+	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
+}
+
+static const char *text_member(json_object *object, const char *key)
+{
+	json_object *value = NULL;
+
+	if (json_object_is_type(object, json_type_object))
+		json_object_object_get_ex(object, key, &value);
+	return text_of(value);
+}
+
+/* 1 or 0: an element of an array has this text for a member; `without`, if not NULL, must be "". */
+static int array_has(json_object *array, const char *key, const char *text, const char *without)
+{
+	size_t count = json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		json_object *item = json_object_array_get_idx(array, i);
+
+		if (!strcmp(text_member(item, key), text) && (!without || !*text_member(item, without)))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * The container has a network namespace that is made with it, and nobody is known to put a network
+ * into it until it is started: Docker up to 27 has a hook for that, from 28 on it does so between
+ * create and start, and so does podman with a user namespace.
+ */
+static int is_late(json_object *linux, json_object *hooks)
+{
+	json_object *namespaces = NULL, *prestart = NULL;
+
+	json_object_object_get_ex(linux, "namespaces", &namespaces);
+	json_object_object_get_ex(hooks, "prestart", &prestart);
+	return array_has(namespaces, "type", "network", "path") &&
+	       !array_has(prestart, "args", "libnetwork-setkey", NULL);
+}
+
 static int edit(json_object *spec, const struct vqp_grant *grant, char **error)
 {
 	json_object *linux = member(spec, "linux", json_type_object, error);
@@ -160,17 +209,21 @@ static int edit(json_object *spec, const struct vqp_grant *grant, char **error)
 	json_object *create = member(hooks, grant->stage, json_type_array, error);
 	json_object *poststop = create ? member(hooks, "poststop", json_type_array, error) : NULL;
 	int networked = poststop ? wants_network(spec, grant->network, error) : -EINVAL;
+	bool late;
 
 	if (networked < 0)
 		return networked;
+	late = grant->late && !networked && is_late(linux, hooks);
+	if (grant->late)
+		*grant->late = late;
 	put_last(devices, new_device(grant->device), same_path);
 	put_last(rules, new_rule(grant->device), json_object_equal);
 	if (networked)
-		put_last(create, new_hook(grant->network_hook, grant->stage, NETWORK_TIMEOUT_S), same_path);
-	put_last(create, new_hook(grant->hook, grant->stage, HOOK_TIMEOUT_S), same_path);
-	put_last(poststop, new_hook(grant->hook, "poststop", HOOK_TIMEOUT_S), same_path);
+		put_last(create, new_hook(grant->network_hook, grant->stage, NULL, NETWORK_TIMEOUT_S), same_path);
+	put_last(create, new_hook(grant->hook, grant->stage, late ? "late" : NULL, HOOK_TIMEOUT_S), same_path);
+	put_last(poststop, new_hook(grant->hook, "poststop", NULL, HOOK_TIMEOUT_S), same_path);
 	if (networked)
-		put_last(poststop, new_hook(grant->network_hook, "poststop", NETWORK_TIMEOUT_S), same_path);
+		put_last(poststop, new_hook(grant->network_hook, "poststop", NULL, NETWORK_TIMEOUT_S), same_path);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef VQP_OCI_SPEC_H
 #define VQP_OCI_SPEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -18,6 +19,7 @@ struct vqp_grant {
 	const char *network_hook;	/* absolute path of vqp-network, for containers that ask for a network */
 	const char *network;		/* what a container asks for that asks for none itself; may be NULL */
 	const char *stage;		/* when it makes the VQP namespace: createRuntime, or prestart */
+	bool *late;			/* set: the network may come after all hooks; NULL: it cannot */
 };
 
 /*

@@ -100,6 +100,16 @@ lives_and_ends() {
 		podman_remove x1'
 }
 
+# podman makes the network between create and start then, as Docker does from version 28 on.
+@test "podman: a container with a user namespace has its VQP namespace when it starts" {
+	on 1 'podman run --detach --runtime vqp --uidmap 0:100000:65536 --network vqp-test --name x1 --rootfs $rootfs \
+			vqpt echo-server 7000
+		has_namespace $(podman_address x1)
+		podman_exec x1 vqpt --count=2 send $(podman_address x1) 7000
+		[ -z "$(ls /run/vqp/late)" ]
+		podman_remove x1'
+}
+
 @test "podman: hostile annotations start no container" {
 	run on 1 'podman run --rm --runtime vqp --annotation io.vqp.tenant=9 --network vqp-test --rootfs $rootfs true'
 	echo "$output"

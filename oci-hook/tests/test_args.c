@@ -38,6 +38,21 @@ static void conmon_s_arguments(void **state)
 	assert_string_equal(args.log, "/l");
 }
 
+static void the_container_is_known(void **state)
+{
+	(void)state;
+	assert_string_equal(parse("--root", "/r", "create", "--bundle", "/b", "c1").id, "c1");
+	assert_string_equal(parse("create", "c1", "-b", "/b").id, "c1");
+	assert_string_equal(parse("create", "-b", "/b", "--", "c1").id, "c1");
+	assert_string_equal(parse("start", "c1").id, "c1");
+	assert_string_equal(parse("delete", "--force", "c1").id, "c1");
+	assert_null(parse("start").id);
+	assert_null(parse("start", "--").id);
+	assert_null(parse("kill", "c1", "9").id);
+	assert_int_equal(parse("start", "c1").globals, 1);
+	assert_int_equal(parse("--root", "/r", "--log=/l", "start", "c1").globals, 4);
+}
+
 static void the_bundle_is_the_working_directory_if_not_given(void **state)
 {
 	(void)state;
@@ -114,6 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(containerd_s_arguments),
 		cmocka_unit_test(conmon_s_arguments),
+		cmocka_unit_test(the_container_is_known),
 		cmocka_unit_test(the_bundle_is_the_working_directory_if_not_given),
 		cmocka_unit_test(crun_s_configuration_may_be_another_file),
 		cmocka_unit_test(options_may_stand_behind_the_container),

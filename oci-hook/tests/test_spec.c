@@ -95,6 +95,45 @@ static void a_network_is_given_to_those_that_ask_for_none(void **state)
 	json_object_put(spec);
 }
 
+#define NETWORK		"{\"linux\": {\"namespaces\": [{\"type\": \"pid\"}, {\"type\": \"network\"}]}"
+#define SETKEY		"{\"prestart\": [{\"path\": \"/proc/1/exe\", \"args\": [\"libnetwork-setkey\", \"a\"]}]}"
+
+static void a_network_that_others_do_not_make_is_late(void **state)
+{
+	static const struct {
+		const char *text;
+		bool late;
+	} cases[] = {
+		{ NETWORK "}", true },
+		{ "{\"linux\": {\"namespaces\": [{\"type\": \"network\", \"path\": \"\"}]}}", true },
+		{ NETWORK ", \"hooks\": {\"prestart\": [{\"path\": \"/gpu\", \"args\": [\"gpu\"]}, 5, {\"args\": 5}]}}", true },
+		{ NETWORK ", \"hooks\": " SETKEY "}", false },
+		{ NETWORK ", \"annotations\": {\"io.vqp.network\": \"blue\"}}", false },
+		{ "{\"linux\": {\"namespaces\": [{\"type\": \"network\", \"path\": \"/run/netns/a\"}]}}", false },
+		{ "{\"linux\": {\"namespaces\": [{\"type\": \"pid\"}]}}", false },
+		{ "{\"linux\": {\"namespaces\": {}}}", false },
+		{ "{}", false },
+	};
+	struct vqp_grant given = grant;
+	json_object *spec, *hook, *args;
+	char *error = NULL;
+	bool late;
+
+	(void)state;
+	given.late = &late;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		late = !cases[i].late;
+		assert_int_equal(vqp_spec_edit(cases[i].text, strlen(cases[i].text), &given, &spec, &error), 0);
+		assert_int_equal(late, cases[i].late);
+		assert_int_equal(json_pointer_get(spec, "/hooks/createRuntime", &hook), 0);
+		hook = json_object_array_get_idx(hook, json_object_array_length(hook) - 1);
+		json_object_object_get_ex(hook, "args", &args);
+		assert_int_equal(json_object_array_length(args), 2 + late);
+		json_object_put(spec);
+	}
+	has_one_hook(edit(NETWORK "}", NULL));	/* as for run */
+}
+
 static void annotations_that_are_none_take_no_network(void **state)
 {
 	struct vqp_grant given = grant;
@@ -113,6 +152,7 @@ int main(void)
 		cmocka_unit_test(others_have_no_hook_for_networks),
 		cmocka_unit_test(an_annotation_brings_it_once),
 		cmocka_unit_test(a_network_is_given_to_those_that_ask_for_none),
+		cmocka_unit_test(a_network_that_others_do_not_make_is_late),
 		cmocka_unit_test(annotations_that_are_none_take_no_network),
 	};
 

@@ -30,6 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	fuzz_check(args.bundle && (!strcmp(args.bundle, ".") || is_within(args.bundle, argv + 1)));
 	fuzz_check(!args.command || is_within(args.command, argv + 1));
 	fuzz_check(!args.config || is_within(args.config, argv + 1));
+	fuzz_check(!args.id || is_within(args.id, argv + 1));
+	fuzz_check(!args.command || argv[args.globals] == args.command);
 	fuzz_check(!args.log || is_within(args.log, argv + 1));
 	fuzz_check(!args.log_format || is_within(args.log_format, argv + 1));
 	free(text);

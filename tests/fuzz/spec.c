@@ -15,12 +15,15 @@
 #define NETWORK	"/usr/local/bin/vqp-network"
 
 const char *const fuzz_words[] = {
-	"ociVersion", "linux", "devices", "resources", "hooks", "createRuntime", "poststop", "prestart", "path", "args",
+	"ociVersion", "linux", "namespaces", "network", "libnetwork-setkey", "devices", "resources", "hooks", "createRuntime", "poststop", "prestart", "path", "args",
 	"timeout", "allow", "type", "major", "minor", "access", "c", "rw", "rwm", "fileMode", "uid", "gid", "process",
 	"annotations", "io.vqp.network", "vqp-hook", HOOK, NETWORK, VQP_DEVICE_PATH, "/dev/null", "", NULL,
 };
 
-static const struct vqp_grant grant = { .hook = HOOK, .network_hook = NETWORK, .stage = "createRuntime" };
+static bool late;
+static const struct vqp_grant grant = {
+	.hook = HOOK, .network_hook = NETWORK, .stage = "createRuntime", .late = &late,
+};
 
 static json_object *at(json_object *object, const char *const *path)
 {
