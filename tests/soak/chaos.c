@@ -13,7 +13,8 @@
 #include <unistd.h>
 #include "soak.h"
 
-#define SERVICES	"flock --close /run/soak-services bash /vqp/tests/services"	/* one at a time */
+#define ONE_AT_A_TIME	"flock --close /run/soak-services "
+#define SERVICES_START	"bash /vqp/tests/services start"
 #define LINK		"data0"
 #define LONG_NS		(10ULL * 1000000000)	/* for a command: explains what else did not happen */
 #define STORM_GRACE_NS	(5ULL * 1000000000)	/* until what a storm held up has got through */
@@ -161,10 +162,12 @@ static void daemon_restart(uint64_t *random)
 	if (fork())
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	soak_run("pkill -%s -x %s", soak_below(random, 2) ? "KILL" : "TERM", name);
-	usleep(pause_ms * 1000);
-	/* In a storm it may be in vain; soak_chaos_calm() is not. */
-	soak_run(SERVICES " start 2>/dev/null");
+	/*
+	 * What one start waits for, another may not kill: nobody else starts it meanwhile. In a storm it
+	 * may be in vain; soak_chaos_calm() is not.
+	 */
+	soak_run(ONE_AT_A_TIME "sh -c 'pkill -%s -x %s; sleep %u.%03u; " SERVICES_START "' 2>/dev/null",
+		 soak_below(random, 2) ? "KILL" : "TERM", name, pause_ms / 1000, pause_ms % 1000);
 	_exit(0);
 }
 
@@ -194,6 +197,6 @@ void soak_chaos_calm(void)
 {
 	if (storm_end_ns)
 		storm_over();
-	if (soak_run(SERVICES " start"))
+	if (soak_run(ONE_AT_A_TIME SERVICES_START))
 		soak_say_wrong("the daemons do not recover");
 }
