@@ -27,6 +27,7 @@ struct fixture {
 /* ---- The kernel ---- */
 
 static json_t *kernel;		/* its namespaces, as NS_GET lists them */
+static unsigned int meta_sets, meta_set_failures;	/* that have been, that are to come */
 
 /* Where a namespace is in the list; -1 if it is not. */
 static int find(const json_t *attrs)
@@ -66,6 +67,9 @@ int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *
 	case VQP_CMD_STATUS_GET:
 		*reply = unit_json("{\"parent\":\"rxe0\",\"node_gid\":\"fd00::1\",\"epoch\":1,\"qkey\":2,\"lanes\":[3]}");
 		return 0;
+	case VQP_CMD_META_SET:
+		meta_sets++;
+		return meta_set_failures ? meta_set_failures--, -ENOMEM : 0;
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -132,6 +136,7 @@ static int setup(void **state)
 	assert_int_equal(vqp_meta_init(&d->metas[0], &d->meta_owner, 0, "127.0.0.1:7471"), 0);
 	/* It is busy with something: what it says of entries is up to the test. */
 	d->metas[0].state = VQP_META_UP;
+	d->metas[0].info = json_object();
 	d->metas[0].asked = json_object();
 	d->nmetas = 1;
 	vqp_watch_look(d);
@@ -351,6 +356,18 @@ static void what_has_just_gone_is_made_anew(void **state)
 	assert_int_equal(count(), 0);
 }
 
+static void tables_that_the_kernel_did_not_take_are_given_again(void **state)
+{
+	struct fixture *f = *state;
+
+	meta_sets = 0;
+	meta_set_failures = 2;
+	vqp_watch_set_tables(&f->d);
+	for (int look = 0; look < 4; look++)
+		vqp_watch_look(&f->d);
+	assert_int_equal(meta_sets, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +380,7 @@ int main(void)
 		TEST(what_is_refused_is_removed),
 		TEST(what_an_administrator_has_just_made_stays),
 		TEST(what_has_just_gone_is_made_anew),
+		TEST(tables_that_the_kernel_did_not_take_are_given_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ struct vqpd {
 	struct MHD_Daemon *metrics;
 	json_t *status;				/* STATUS_GET; NULL: no module */
 	bool looked;				/* at the kernel's namespaces, at least once */
+	bool tables_due;			/* the kernel does not have them: META_SET failed */
 	uint64_t started_ms;
 };
 

@@ -11,16 +11,21 @@ void vqp_watch_set_tables(struct vqpd *d)
 {
 	cleanup_json json_t *request = NULL;
 	json_t *tables = json_array();
+	bool was_due;
 	int ret;
 
 	for (unsigned int i = 0; i < d->nmetas; i++)
 		if (d->metas[i].state == VQP_META_UP)
 			json_array_append(tables, d->metas[i].info);
 	request = json_pack("{s:o}", "meta", tables);
-	if (!json_array_size(tables))
+	if (!json_array_size(tables)) {
+		d->tables_due = false;
 		return;
+	}
 	ret = vqp_netlink_do(&d->netlink, VQP_CMD_META_SET, request, NULL);
-	if (ret && ret != -ENOPKG)
+	was_due = d->tables_due;
+	d->tables_due = ret && ret != -ENOPKG;	/* whose module comes is told */
+	if (d->tables_due && !was_due)
 		warnx("cannot tell the kernel where the meta servers are: %s", vqp_netlink_error(&d->netlink));
 }
 
@@ -91,6 +96,8 @@ int vqp_watch_look(struct vqpd *d)
 	cleanup_json json_t *list = NULL;
 	int ret = look_at_status(d);
 
+	if (d->tables_due)
+		vqp_watch_set_tables(d);
 	if (!ret)
 		ret = list_namespaces(d, &list);
 	else if (ret == -ENOPKG)
