@@ -211,7 +211,7 @@ fails_with() {
 		start c1 "$(addressed 10.61.0.7)"
 		has_namespace 10.61.0.7 1'
 	fails_with 'io.vqp.tenant: 2 is not among' 'operator; bundle c2 "$(addressed 10.61.0.8) | $(tenant 2)"; create c2'
-	fails_with 'io.vqp.address: ::ffff:10.60.0.2 is not within' 'operator; bundle c3 "$(address 10.60.0.2)"; create c3'
+	fails_with 'io.vqp.address: ::ffff:10.60.0.2 is not within' 'operator; start c3 "$(address 10.60.0.2)"'
 	on 'has_namespaces 1'
 }
 
