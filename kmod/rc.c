@@ -169,12 +169,8 @@ static void rc_end(struct vqp_rc *rc)
 		vqp_count_event(VQP_EV_RC_FAILURES);
 	vqp_rc_pieces_settle(rc, !ret, psn);
 	vqp_rc_kick(rc);
-	/*
-	 * Last, for nobody is to wait for it: that of soft RoCE goes when its last packet has left
-	 * the node. It was drained, and reaches for no memory any more.
-	 */
 	if (rc->qp)
-		vqp_rc_qp_destroy(rc->qp);
+		vqp_rc_qp_retire(rc->qp);
 
 	WRITE_ONCE(rc->peer->rc_retry_at, jiffies + RC_RETRY_JIFFIES);
 	RCU_INIT_POINTER(rc->peer->rc, NULL);
@@ -418,6 +414,7 @@ void vqp_rc_down(void)
 	wait_var_event(&rc_count, !READ_ONCE(rc_count));
 	vqp_rc_end_down();
 	vqp_ask_down();
+	vqp_rc_qp_down();
 }
 
 int __init vqp_rc_init(void)

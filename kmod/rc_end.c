@@ -66,7 +66,7 @@ void vqp_rc_end_stop(struct vqp_rc_end *end)
 		end->stopped_at = jiffies;
 		end->qp = NULL;
 		/* First the QP, which may be in the midst of a window. */
-		vqp_rc_qp_destroy(qp);
+		vqp_rc_qp_retire(qp);
 		vqp_window_close_all(&end->windows);
 	}
 	mutex_unlock(&end->lock);

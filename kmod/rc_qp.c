@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/completion.h>
+#include <linux/jiffies.h>
+#include <linux/list.h>
 #include <linux/minmax.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include "parent.h"
@@ -12,6 +17,23 @@
 #define RC_QP_RNR_TIMER		12
 #define RC_QP_HOP_LIMIT		64
 #define RC_QP_RESOLVE_MS	1000
+#define RC_QP_REST_JIFFIES	(5 * HZ)	/* a packet waits for a neighbour for 3 s */
+#define RC_QP_REST_MAX		64
+
+/*
+ * Soft RoCE's packets hold their QP until they have left the node. To destroy it waits for them: in
+ * Linux 6.1 for a second, and then it is destroyed regardless, later for good. A link may be down,
+ * or a neighbour unknown, for longer: QPs rest before they are destroyed.
+ */
+struct rc_qp_rest {
+	struct list_head node;
+	struct ib_qp *qp;
+	unsigned long until;
+};
+
+static LIST_HEAD(rest_list);		/* in the order of `until` */
+static DEFINE_SPINLOCK(rest_lock);	/* guards it and: */
+static u32 rest_count;
 
 u32 vqp_rc_qp_reads(const struct vqp_parent *parent)
 {
@@ -30,17 +52,29 @@ struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, u32 send_wr
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 	};
+	struct rc_qp_rest *rest;
 	struct ib_qp *qp;
 	struct ib_cq *cq;
 
+	/* Now, for a QP that cannot be let go is worse than one that cannot be made. */
+	rest = kzalloc(sizeof(*rest), GFP_KERNEL);
+	if (!rest)
+		return ERR_PTR(-ENOMEM);
 	cq = ib_alloc_cq_any(parent->dev, ctx, send_wrs + 3, IB_POLL_SOFTIRQ);
-	if (IS_ERR(cq))
+	if (IS_ERR(cq)) {
+		kfree(rest);
 		return ERR_CAST(cq);
+	}
 	init.send_cq = cq;
 	init.recv_cq = cq;
+	init.qp_context = rest;
 	qp = ib_create_qp(parent->pd, &init);
-	if (IS_ERR(qp))
+	if (IS_ERR(qp)) {
 		ib_free_cq(cq);
+		kfree(rest);
+		return qp;
+	}
+	rest->qp = qp;
 	return qp;
 }
 
@@ -48,9 +82,70 @@ void vqp_rc_qp_destroy(struct ib_qp *qp)
 {
 	struct ib_cq *cq = qp->send_cq;
 
+	kfree(qp->qp_context);
 	ib_destroy_qp(qp);
 	ib_free_cq(cq);
 }
+
+/* ---- Rest ---- */
+
+static struct ib_qp *rest_take(bool all)
+{
+	struct rc_qp_rest *rest;
+	struct ib_qp *qp = NULL;
+
+	spin_lock(&rest_lock);
+	rest = list_first_entry_or_null(&rest_list, struct rc_qp_rest, node);
+	if (rest && (all || rest_count > RC_QP_REST_MAX || time_after_eq(jiffies, rest->until))) {
+		list_del(&rest->node);
+		rest_count--;
+		qp = rest->qp;
+	}
+	spin_unlock(&rest_lock);
+	return qp;
+}
+
+static void rest_end(bool all)
+{
+	struct ib_qp *qp;
+
+	while ((qp = rest_take(all)))
+		vqp_rc_qp_destroy(qp);
+}
+
+static void rest_work_fn(struct work_struct *work)
+{
+	rest_end(false);
+	if (!list_empty(&rest_list))
+		queue_delayed_work(system_unbound_wq, to_delayed_work(work), HZ);
+}
+
+static DECLARE_DELAYED_WORK(rest_work, rest_work_fn);
+
+void vqp_rc_qp_retire(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+	struct rc_qp_rest *rest = qp->qp_context;
+
+	if (ib_modify_qp(qp, &attr, IB_QP_STATE)) {
+		vqp_rc_qp_destroy(qp);
+		return;
+	}
+	spin_lock(&rest_lock);
+	rest->until = jiffies + RC_QP_REST_JIFFIES;
+	list_add_tail(&rest->node, &rest_list);
+	rest_count++;
+	spin_unlock(&rest_lock);
+	queue_delayed_work(system_unbound_wq, &rest_work, HZ);
+}
+
+void vqp_rc_qp_down(void)
+{
+	cancel_delayed_work_sync(&rest_work);
+	rest_end(true);
+}
+
+/* ---- Connecting ---- */
 
 struct rc_qp_resolve {
 	struct completion done;

@@ -24,7 +24,12 @@ u32 vqp_rc_qp_reads(const struct vqp_parent *parent);
 
 /* A QP and its CQ, whose cq_context is ctx; send_wrs and one receive. */
 struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, u32 send_wrs, u32 sges);
+/* At once: one that has sent nothing. */
 void vqp_rc_qp_destroy(struct ib_qp *qp);
+/* Others. It takes no part in anything any more, and is destroyed in some seconds. */
+void vqp_rc_qp_retire(struct ib_qp *qp);
+/* Destroys those that rest still. Nobody may retire one any more. */
+void vqp_rc_qp_down(void);
 
 /* Up to sending, from first PSN `psn` on. */
 int __must_check vqp_rc_qp_connect(struct ib_qp *qp, const struct vqp_parent *parent, u32 psn,
