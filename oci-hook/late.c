@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../node/io.h"
 #include "cleanup.h"
 #include "error.h"
 #include "late.h"
 #include "name.h"
 
 #define PARENT	"/run/vqp"
-#define DIR	PARENT "/late"
+#define NOTES	PARENT "/late"
 
 struct note {
-	char path[sizeof(DIR) + 1 + VQP_NAME_MAX_BYTES];
+	char path[sizeof(NOTES) + 1 + VQP_NAME_MAX_BYTES];
 };
 
 bool vqp_late_may_be(const char *id)
@@ -32,19 +33,37 @@ static struct note note_of(const char *id)
 {
 	struct note note;
 
-	snprintf(note.path, sizeof(note.path), DIR "/%s", id);
+	snprintf(note.path, sizeof(note.path), NOTES "/%s", id);
 	return note;
 }
 
-int vqp_late_note(const char *id, char **error)
+/* Nobody says so when the creation fails: containers whose bundles have gone are gone. */
+static void sweep(void)
+{
+	DIR *dir = opendir(NOTES);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (faccessat(dirfd(dir), entry->d_name, F_OK, 0) && errno == ENOENT)
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+}
+
+int vqp_late_note(const char *id, const char *bundle, char **error)
 {
 	const struct note note = note_of(id);
-	cleanup_close int fd = -1;
+	cleanup_free char *path = realpath(bundle, NULL);
 
-	if ((mkdir(PARENT, 0755) && errno != EEXIST) || (mkdir(DIR, 0700) && errno != EEXIST))
-		return vqp_error_fail(error, errno, "cannot make " DIR ": %s", strerror(errno));
-	fd = open(note.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	return fd < 0 ? vqp_error_fail(error, errno, "cannot make %s: %s", note.path, strerror(errno)) : 0;
+	if (!path)
+		return vqp_error_fail(error, errno, "bundle %s: %s", bundle, strerror(errno));
+	if ((mkdir(PARENT, 0755) && errno != EEXIST) || (mkdir(NOTES, 0700) && errno != EEXIST))
+		return vqp_error_fail(error, errno, "cannot make " NOTES ": %s", strerror(errno));
+	sweep();
+	vqp_late_forget(id);
+	if (symlink(path, note.path))
+		return vqp_error_fail(error, errno, "cannot make %s: %s", note.path, strerror(errno));
+	return 0;
 }
 
 bool vqp_late_is_noted(const char *id)

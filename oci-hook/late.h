@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Containers whose network comes when all of their hooks have run, between create and start: their
- * VQP namespaces are made when they are started. A note remembers them.
+ * VQP namespaces are made when they are started. A note remembers them, as long as their bundles are there.
  */
 #ifndef VQP_OCI_LATE_H
 #define VQP_OCI_LATE_H
@@ -12,7 +12,7 @@
 bool vqp_late_may_be(const char *id);
 
 /* Write one. 0, or a negative errno value with *error set to a text to be freed. */
-int vqp_late_note(const char *id, char **error);
+int vqp_late_note(const char *id, const char *bundle, char **error);
 
 bool vqp_late_is_noted(const char *id);
 

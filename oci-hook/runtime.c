@@ -80,7 +80,7 @@ static int grant(const struct vqp_args *args, const char *stage, const char *net
 						    .network_hook = network_hook, .network = network,
 						    .late = may_be_late ? &late : NULL }, error);
 	if (!ret && late)
-		return vqp_late_note(args->id, error);
+		return vqp_late_note(args->id, args->bundle, error);
 	if (may_be_late)
 		vqp_late_forget(args->id);
 	return ret;

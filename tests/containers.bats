@@ -84,7 +84,7 @@ fails_with() {
 		vqp-runtime --log $WORK/log start c1
 		eventually grep "status 9" $WORK/c1.out
 		[ ! -s $WORK/log ]
-		[ -z "$(ls /run/vqp/late)" ]'
+		[ ! -L /run/vqp/late/c1 ]'
 }
 
 @test "what is wrong with a network that is late is told at start, which may be tried again" {
@@ -102,7 +102,14 @@ fails_with() {
 		bundle c2 "$(address 10.60.0.2)"
 		create c2
 		vqp-runtime delete --force c2
-		[ -z "$(ls /run/vqp/late)" ]'
+		[ ! -L /run/vqp/late/c2 ]
+		bundle c3; bundle c4
+		create c3
+		runc delete --force c3
+		[ -L /run/vqp/late/c3 ]
+		rm -r $WORK/c3
+		create c4
+		[ "$(ls /run/vqp/late)" = c4 ]'
 }
 
 @test "the namespace has the annotated tenant" {

@@ -104,11 +104,11 @@ lives_and_ends() {
 @test "podman: a container with a user namespace has its VQP namespace when it starts" {
 	on 1 'cp -a $rootfs $WORK/theirs
 		chown -R 100000:100000 $WORK/theirs
-		podman run --detach --runtime vqp --uidmap 0:100000:65536 --network vqp-test --name x1 --rootfs $WORK/theirs \
-			vqpt echo-server 7000
+		id=$(podman run --detach --runtime vqp --uidmap 0:100000:65536 --network vqp-test --name x1 \
+			--rootfs $WORK/theirs vqpt echo-server 7000)
 		has_namespace $(podman_address x1)
 		podman_exec x1 vqpt --count=2 send $(podman_address x1) 7000
-		[ -z "$(ls /run/vqp/late)" ]
+		[ ! -L "/run/vqp/late/$id" ]
 		podman_remove x1'
 }
 
