@@ -161,8 +161,11 @@ static int make_late(const struct vqp_args *args, char **argv, const char *real,
 {
 	cleanup_free char **state = calloc(args->globals + 3, sizeof(*state));
 	char hook[PATH_MAX];
-	int ret = state ? find_hook(HOOK_NAME, hook, error) : vqp_error_fail(error, ENOMEM, "out of memory");
+	int ret;
 
+	if (!state)
+		return vqp_error_fail(error, ENOMEM, "out of memory");
+	ret = find_hook(HOOK_NAME, hook, error);
 	if (ret)
 		return ret;
 	memcpy(state, argv, args->globals * sizeof(*argv));
