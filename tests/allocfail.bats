@@ -17,6 +17,7 @@ setup_file() {
 	on 1 'console_level 1; box allocfail-c 8 10.95.0.1; knobs_reset'
 	on 2 'console_level 1; box allocfail-a 8 10.95.0.2; ip netns add allocfail-spare; knobs_reset
 		cp /vqp/build/bin/allocfail "/vqp/build/kmod-$(uname -r)/vqp.ko" /run/'
+	on 2 'known allocfail-a 10.95.0.1'
 	far="10.95.0.1 $(on 1 'serve allocfail-c mem-server 701 --bytes=4096 --depth=64 --access=15; echo $port $key $addr')"
 	export far
 }
