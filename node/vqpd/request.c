@@ -181,6 +181,8 @@ static json_t *serve_del(struct vqpd *d, const struct vqp_request *request)
 	}
 	for (unsigned int i = 0; i < d->nmetas; i++)
 		vqp_meta_run(&d->metas[i]);
+	/* before another may have its address */
+	vqp_add_settle(d);
 	return json_pack("{s:b, s:i}", "ok", 1, "deleted", deleted);
 }
 
