@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -38,32 +39,46 @@ static struct note note_of(const char *id)
 }
 
 /* Nobody says so when the creation fails: containers whose bundles have gone are gone. */
-static void sweep(void)
+static void sweep(DIR *dir)
 {
-	DIR *dir = opendir(NOTES);
 	const struct dirent *entry;
 
-	while (dir && (entry = readdir(dir)))
+	while ((entry = readdir(dir)))
 		if (faccessat(dirfd(dir), entry->d_name, F_OK, 0) && errno == ENOENT)
 			unlinkat(dirfd(dir), entry->d_name, 0);
-	if (dir)
-		closedir(dir);
+}
+
+/* Under a lock, for nobody's new note may be taken away for the old one. */
+static int replace(const char *id, const char *bundle)
+{
+	DIR *dir = opendir(NOTES);
+	int ret = 0;
+
+	if (!dir)
+		return -errno;
+	if (flock(dirfd(dir), LOCK_EX)) {
+		ret = -errno;
+	} else {
+		sweep(dir);
+		vqp_late_forget(id);
+		if (symlinkat(bundle, dirfd(dir), id))
+			ret = -errno;
+	}
+	closedir(dir);
+	return ret;
 }
 
 int vqp_late_note(const char *id, const char *bundle, char **error)
 {
-	const struct note note = note_of(id);
 	cleanup_free char *path = realpath(bundle, NULL);
+	int ret;
 
 	if (!path)
 		return vqp_error_fail(error, errno, "bundle %s: %s", bundle, strerror(errno));
 	if ((mkdir(PARENT, 0755) && errno != EEXIST) || (mkdir(NOTES, 0700) && errno != EEXIST))
 		return vqp_error_fail(error, errno, "cannot make " NOTES ": %s", strerror(errno));
-	sweep();
-	vqp_late_forget(id);
-	if (symlink(path, note.path))
-		return vqp_error_fail(error, errno, "cannot make %s: %s", note.path, strerror(errno));
-	return 0;
+	ret = replace(id, path);
+	return ret ? vqp_error_fail(error, -ret, "cannot make " NOTES "/%s: %s", id, strerror(-ret)) : 0;
 }
 
 bool vqp_late_is_noted(const char *id)
@@ -80,79 +95,57 @@ void vqp_late_forget(const char *id)
 	unlink(note.path);
 }
 
-/* With two of its files in place of these; *pid is 0 after a failure. */
-static int start(pid_t *pid, char *const *argv, int fd, int becomes, int other_fd, int other_becomes)
+/* With these for its three files; it has ended when it returns. */
+static int spawn_and_wait(char *const *argv, const int files[3], int *status)
 {
 	posix_spawn_file_actions_t actions;
+	pid_t pid;
 	int err = posix_spawn_file_actions_init(&actions);
 
-	*pid = 0;
 	if (err)
 		return -err;
-	err = posix_spawn_file_actions_adddup2(&actions, fd, becomes);
+	for (int i = 0; i < 3 && !err; i++)
+		err = posix_spawn_file_actions_adddup2(&actions, files[i], i);
 	if (!err)
-		err = posix_spawn_file_actions_adddup2(&actions, other_fd, other_becomes);
-	if (!err)
-		err = posix_spawn(pid, argv[0], &actions, NULL, argv, environ);
-	if (err)
-		*pid = 0;
+		err = posix_spawn(&pid, argv[0], &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
-	return -err;
-}
-
-/* It has ended well. */
-static bool ends_well(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
+	if (err)
+		return -err;
+	while (waitpid(pid, status, 0) < 0)
 		if (errno != EINTR)
-			return false;
-	return !status;
+			return -errno;
+	return 0;
 }
 
-/* The first line of what it said, if it did. */
-static int complain(const char *argv0, int said, char **error)
+/* The first line of what it said is the reason, if it has failed. */
+static int run(char *const *argv, int in, int out, char **error)
 {
+	cleanup_close int said = memfd_create("said", MFD_CLOEXEC);
 	char text[1024] = "";
-	ssize_t bytes = pread(said, text, sizeof(text) - 1, 0);
+	int status = 0, ret = said < 0 ? -errno : spawn_and_wait(argv, (const int[]){ in, out, said }, &status);
 
-	text[bytes > 0 ? bytes : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	if (*text)
-		return vqp_error_fail(error, EIO, "%s", text);
-	return vqp_error_fail(error, EIO, "%s failed", argv0);
-}
-
-/* Both have ended when it returns. */
-static int pipe_state(char *const *state, char *const *hook, const int pipe[2], int said, char **error)
-{
-	pid_t writer = 0, reader = 0;
-	const char *failed = hook[0];
-	bool written, taken;
-	int ret = start(&reader, hook, pipe[0], STDIN_FILENO, said, STDERR_FILENO);
-
-	if (!ret) {
-		failed = state[0];
-		ret = start(&writer, state, pipe[1], STDOUT_FILENO, said, STDERR_FILENO);
-	}
-	close(pipe[0]);
-	close(pipe[1]);
-	written = writer && ends_well(writer);
-	taken = reader && ends_well(reader);
 	if (ret)
-		return vqp_error_fail(error, -ret, "cannot run %s: %s", failed, strerror(-ret));
-	if (!written)
-		return complain(state[0], said, error);
-	return taken ? 0 : complain(hook[0], said, error);
+		return vqp_error_fail(error, -ret, "cannot run %s: %s", argv[0], strerror(-ret));
+	if (!status)
+		return 0;
+	if (pread(said, text, sizeof(text) - 1, 0) <= 0 || *text == '\n')
+		return vqp_error_fail(error, EIO, "%s failed", argv[0]);
+	text[strcspn(text, "\n")] = '\0';
+	return vqp_error_fail(error, EIO, "%s", text);
 }
 
 int vqp_late_make(char *const *state, const char *hook, const char *stage, char **error)
 {
-	cleanup_close int said = memfd_create("said", MFD_CLOEXEC);
-	int pipe[2];
+	cleanup_close int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	cleanup_close int answer = memfd_create("state", MFD_CLOEXEC);
+	int ret;
 
-	if (said < 0 || pipe2(pipe, O_CLOEXEC))
+	if (nothing < 0 || answer < 0)
 		return vqp_error_fail(error, errno, "cannot run %s: %s", hook, strerror(errno));
-	return pipe_state(state, (char *const[]){ (char *)hook, (char *)stage, NULL }, pipe, said, error);
+	ret = run(state, nothing, answer, error);
+	if (ret)
+		return ret;
+	if (lseek(answer, 0, SEEK_SET) < 0)
+		return vqp_error_fail(error, errno, "cannot read the state: %s", strerror(errno));
+	return run((char *const[]){ (char *)hook, (char *)stage, NULL }, answer, STDOUT_FILENO, error);
 }

@@ -79,11 +79,8 @@ static int grant(const struct vqp_args *args, const char *stage, const char *net
 			       &(struct vqp_grant){ .device = device.st_rdev, .hook = hook, .stage = stage,
 						    .network_hook = network_hook, .network = network,
 						    .late = may_be_late ? &late : NULL }, error);
-	if (!ret && late)
-		return vqp_late_note(args->id, args->bundle, error);
-	if (may_be_late)
-		vqp_late_forget(args->id);
-	return ret;
+	/* An older note stays: there may be such a container, so that this creation fails. */
+	return !ret && late ? vqp_late_note(args->id, args->bundle, error) : ret;
 }
 
 /* In the form of runc's log, where container engines look for reasons. False: there is no log. */
