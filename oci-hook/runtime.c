@@ -139,7 +139,10 @@ static int read_setting(struct vqp_setting *setting, char **error)
 	return 0;
 }
 
-/* Containers that are there are looked at, killed and deleted whatever has become of the file. */
+/*
+ * Containers that are there are looked at, killed and deleted whatever has become of the file,
+ * by the runtime that it names if it still does.
+ */
 static int read_setting_for(const struct vqp_args *args, struct vqp_setting *setting, char **error)
 {
 	int ret = read_setting(setting, error);
@@ -149,7 +152,6 @@ static int read_setting_for(const struct vqp_args *args, struct vqp_setting *set
 	warn(args, *error ? *error : strerror(-ret));
 	free(*error);
 	*error = NULL;
-	vqp_setting_clear(setting);
 	return 0;
 }
 

@@ -11,21 +11,25 @@
 static int get_string(json_object *json, const char *name, const char **value, char **error)
 {
 	json_object *member;
+	const char *text;
 
 	if (!json_object_object_get_ex(json, name, &member))
 		return 0;
 	if (!json_object_is_type(member, json_type_string))
 		return vqp_error_fail(error, EINVAL, "\"%s\" must be a string", name);
-	*value = json_object_get_string(member);
-	if (strlen(*value) != (size_t)json_object_get_string_len(member))
+	text = json_object_get_string(member);
+	if (strlen(text) != (size_t)json_object_get_string_len(member))
 		return vqp_error_fail(error, EINVAL, "\"%s\" has a NUL in it", name);
+	*value = text;
 	return 0;
 }
 
-static int check(const struct vqp_setting *setting, char **error)
+static int check(struct vqp_setting *setting, char **error)
 {
-	if (setting->runtime && setting->runtime[0] != '/')
+	if (setting->runtime && setting->runtime[0] != '/') {
+		setting->runtime = NULL;
 		return vqp_error_fail(error, EINVAL, "\"" VQP_CONFIG_RUNTIME "\" must be an absolute path");
+	}
 	if (strcmp(setting->stage, "createRuntime") && strcmp(setting->stage, "prestart"))
 		return vqp_error_fail(error, EINVAL, "\"" VQP_CONFIG_STAGE "\" is createRuntime or prestart, not \"%s\"",
 				      setting->stage);

@@ -14,7 +14,10 @@ struct vqp_setting {
 	const char *stage;	/* of the hook that makes the VQP namespace */
 };
 
-/* 0, or a negative errno value with *error set to a text to be freed. To be cleared in both cases. */
+/*
+ * 0, or a negative errno value with *error set to a text to be freed: then a runtime is what the file names for one
+ * nonetheless. To be cleared in both cases.
+ */
 int vqp_setting_parse(struct vqp_setting *setting, const char *text, size_t bytes, char **error);
 
 void vqp_setting_clear(struct vqp_setting *setting);

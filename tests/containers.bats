@@ -276,7 +276,9 @@ fails_with() {
 		grep -q "vqp-runtime: /etc/vqp/runtime.json: " $WORK/warning
 		[ -z "$(vqp-runtime --log $WORK/log --log-format json state c1 2>&1 >/dev/null)" ]
 		jq -e ".level == \"warning\" and (.msg | contains(\"/etc/vqp/runtime.json\"))" $WORK/log
-		operator "{\"runtime\": \"$(type -P crun)\", \"stage\": 1}"
+		operator "{\"runtime\": \"$(type -P echo)\", \"stage\": 1}"
+		[ "$(vqp-runtime kill c1 9 2>$WORK/warning)" = "kill c1 9" ]
+		operator "{\"runtime\": \"echo\"}"
 		vqp-runtime kill c1 KILL
 		eventually vqp-runtime delete c1
 		[ "$(VQP_RUNTIME_REAL=echo vqp-runtime kill c1 9)" = "kill c1 9" ]
