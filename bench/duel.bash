@@ -40,6 +40,7 @@ weave()
 {
 	local switches pause_us
 	box bench-weave 77 10.91.0.2
+	known bench-weave 10.91.0.1
 	switches=$(events rc_switches) pause_us=$(events rc_pause_us)
 	inside bench-weave vqpt weave 10.91.0.1 "$@" --count=100 >&2
 	jq -n --argjson switches $(($(events rc_switches) - switches)) --argjson pause_us $(($(events rc_pause_us) - pause_us)) \

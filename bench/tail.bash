@@ -21,6 +21,8 @@ requesters()
 {
 	box good 4 10.94.0.2
 	box other 4 10.94.0.3
+	known good 10.94.0.1
+	known other 10.94.0.1
 }
 
 # TARGET...: of one run
