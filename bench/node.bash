@@ -51,7 +51,7 @@ agent_stop()
 	pid=$(< $HERE/agent.pid)
 	kill "$pid"
 	while kill -0 "$pid" 2> /dev/null; do sleep 0.1; done
-	for ((tries = 0; tries < 50; tries++)); do
+	for ((tries = 0; tries < 200; tries++)); do
 		if vqpctl ns list --json | jq -e 'all(.tenant == 0)' > /dev/null; then
 			return
 		fi

@@ -130,6 +130,16 @@ live_objects() {
 	vqpctl status --json | jq -c '.counters[] | select(has("made")) | [.name, .made - .freed]'
 }
 
+# What has just ended is gone: for a second nothing has changed.
+at_rest() {
+	local before
+
+	before=$(live_objects) && [ "$before" ] && sleep 1 && [ "$(live_objects)" = "$before" ]
+}
+
+# ADDRESS: somebody listens there.
+is_served() { vqpctl vqps --json | jq -e --arg gid "::ffff:$1" 'any(.[]; .gid == $gid and .state == "bound")'; }
+
 # ADDRESS: the limits of its namespace, as max_vqps/max_mrs/max_bytes.
 limits_of() {
 	vqpctl ns list --json | jq -er --arg gid "::ffff:$1" \

@@ -52,11 +52,13 @@ fails_with() {
 			| .process.noNewPrivileges = true
 			| .process.rlimits = [{type: \"RLIMIT_MEMLOCK\", hard: 65536, soft: 65536}]
 			| .process.args = [\"vqpt\", \"--arena\", \"--bytes=256K\", \"--depth=4\", \"echo-server\", \"7000\"]"
+		eventually is_served 10.60.0.1
 		runc exec --user 1000:1000 c1 vqpt --arena --bytes=256K --depth=4 --count=8 send 10.60.0.1 7000'
 }
 
 @test "two containers of a tenant talk to each other" {
 	on 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		eventually is_served 10.60.0.1
 		run_once c2 "$(address 10.60.0.2) | .process.args = [\"vqpt\", \"--count=100\", \"send\", \"10.60.0.1\", \"7000\"]"'
 }
 
@@ -171,6 +173,7 @@ fails_with() {
 		runtime=$!
 		eventually is_running c1
 		has_namespace 10.60.0.1
+		eventually test -s $WORK/c1.pid
 		pid=$(pid_of c1)
 		kill -9 $runtime $(pidof vqpd) $pid
 		eventually test ! -e /proc/$pid'
@@ -191,6 +194,7 @@ fails_with() {
 		kill $(pidof vqpd)'
 	vqp_up
 	on 'has_namespace 10.60.0.1
+		eventually is_served 10.60.0.1
 		runc exec c1 vqpt --count=10 send 10.60.0.1 7000'
 }
 
@@ -199,8 +203,8 @@ fails_with() {
 	local count=${CONTAINERS-20}
 	NODE_TIMEOUT=$((100 + 5 * count))
 	on "count=$count"'
+		eventually at_rest
 		before=$(live_objects)
-		[ -n "$before" ]
 		for i in $(seq $count); do
 			start c$i "$(address 10.60.1.$i) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
 		done
@@ -319,6 +323,7 @@ fails_with() {
 			| .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}]
 			| .linux.gidMappings = .linux.uidMappings
 			| .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		eventually is_served 10.60.0.1
 		runc exec c1 vqpt --count=10 send 10.60.0.1 7000'
 }
 
@@ -480,6 +485,7 @@ fails_with() {
 		address=$(attach $list n1)
 		has_namespace $address
 		start c1 "$(netns n1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+		eventually is_served $address
 		runc exec c1 vqpt --count=10 send $address 7000'
 }
 

@@ -72,7 +72,7 @@ start_pod() {
 
 # NUMBER: whatever runs in the pod dies
 kill_pod() {
-	ip netns pids "p$1" | xargs -r kill -9
+	ip netns pids "p$1" | xargs -r kill -9 || true	# who has just ended by itself
 	[ ! -e "$WORK/c$1" ] || runc delete --force "c$1" || true
 	rm -rf "$WORK/c$1" "$WORK/c$1".*
 }
@@ -185,6 +185,7 @@ leftovers() {
 	ip netns del p0
 	rm -f "$WORK/answer"
 	in_time nobody_is_announced
+	in_time at_rest
 	state >"$WORK.before"
 
 	for ((step = 0; count < $1; step++)); do

@@ -38,6 +38,7 @@ refused_with() {
 	wait "$starter"
 	address=$(on 1 'address_in $(pid_of c1)')
 	[[ $address == 10.66.1.* ]]
+	on 1 "eventually is_served $address"
 	on 2 "runc exec c2 vqpt --count=20 send $address 7000"
 	# one namespace, and the plugin has made it
 	on 1 "[ \"\$(namespaces)\" = '1 $address' ]
@@ -53,6 +54,7 @@ refused_with() {
 		start c1 "$(on_network blue) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
 		address=$(address_in $(pid_of c1))
 		[ "$(namespaces)" = "1 $address" ]
+		eventually is_served $address
 		crun exec c1 vqpt --count=2 send $address 7000
 		crun delete --force c1
 		nothing_remains'
@@ -81,6 +83,7 @@ refused_with() {
 @test "a list with a static address" {
 	on 1 'start c1 "$(on_network fixed) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
 		[ "$(address_in $(pid_of c1))" = 10.67.1.5 ]
+		eventually is_served 10.67.1.5
 		runc exec c1 vqpt --count=2 send 10.67.1.5 7000
 		runc delete --force c1
 		nothing_remains'
@@ -203,7 +206,7 @@ refused_with() {
 		bundle c2 "$(on_network blue) | $(shell true)"
 		traced $WORK/trace vqp-runtime run --bundle $WORK/c2 c2 </dev/null
 		grep -q "execve(\"$BIN/vqp-network\"" $WORK/trace
-		grep -q "openat(.*libvqpcni.so.* = [0-9]" $WORK/trace'
+		grep libvqpcni.so $WORK/trace | grep -qv ENOENT'
 }
 
 @test "plugins have three capabilities and the system's PATH, and hold no more than the list gives" {
@@ -225,7 +228,7 @@ refused_with() {
 		podman_exec x1 vqpt --count=2 send $address 7000
 		podman_remove x1
 		trap - EXIT
-		nothing_remains'
+		eventually nothing_remains'
 }
 
 @test "Docker: containers of a runtime with a network get it under --network none; stop, kill -9, restart" {
@@ -247,6 +250,8 @@ refused_with() {
 		kill -9 $(docker_pid x2)
 		same() { [ "$(remains)" = "$before" ]; }
 		eventually same
+		ended() { [ "$(docker inspect --format "{{.State.Running}}" x2)" = false ]; }
+		eventually ended
 		docker start x2
 		has_namespace $(address_in $(docker_pid x2))
 		docker_remove x2

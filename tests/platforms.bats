@@ -35,7 +35,7 @@ lives_and_ends() {
 	starter=$!
 	on 2 "$1_start x2 sleep 1000"
 	wait "$starter"
-	address=$(on 1 "$1_address x1")
+	address=$(on 1 "address=\$($1_address x1); eventually is_served \$address; echo \$address")
 	on 2 "$1_exec x2 vqpt --arena --bytes=20000 --depth=8 --count=20 send $address 7000"
 	on 1 "$1_exec x1 vqpt --count=5 send $address 7000
 		kill -9 \$($1_pid x1)
@@ -59,6 +59,7 @@ lives_and_ends() {
 	on 1 'unshare --mount bash -c "source /vqp/tests/platforms.bash; cgroup_v1
 		for p in runc crun; do
 			\${p}_start x-\$p vqpt echo-server 7000
+			eventually is_served \$(\${p}_address x-\$p)
 			\${p}_exec x-\$p vqpt --count=2 send \$(\${p}_address x-\$p) 7000
 			grep -qx \"c \$(device_number) rw\" /sys/fs/cgroup/devices/\$(container_cgroup x-\$p)/devices.list
 			\${p}_remove x-\$p

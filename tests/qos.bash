@@ -30,6 +30,18 @@ sent_in() {
 	shares_of "$1" | jq -c --argjson before "$before" '[., $before] | transpose | map(.[0][1] - .[1][1])'
 }
 
+# NAME SECONDS FILTER: what they have sent in one of three such times passes the filter; one that stood still when
+# the node did has less in another.
+shares_pass() {
+	local shares tries
+	for ((tries = 0; tries < 3; tries++)); do
+		shares=$(sent_in "$1" "$2")
+		echo "$shares"
+		! jq -e "$3" <<<"$shares" || return 0
+	done
+	return 1
+}
+
 # NAME: messages of all of them
 sent_by() { shares_of "$1" | jq 'map(.[1]) | add'; }
 

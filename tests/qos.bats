@@ -62,9 +62,7 @@ memory() {
 	on 1 "rate qos-a 1M
 		for i in 1 2 3; do serve qos-a flood write $far --bytes=16K --depth=8; done
 		keeps_rate qos-a 1048576 16384 24
-		sent_in qos-a 6 >/run/shares
-		cat /run/shares
-		jq -e 'add as \$all | length == 3 and all(. * 3 > \$all * 0.6)' /run/shares"
+		shares_pass qos-a 6 'add as \$all | length == 3 and all(. * 3 > \$all * 0.6)'"
 }
 @test "rate: VQPs of both carriers share it" {
 	local far near
@@ -72,9 +70,8 @@ memory() {
 	on 1 "rate qos-a 1M
 		serve qos-a flood write $far --bytes=16K --depth=4; serve qos-a flood write $near --bytes=16K --depth=4
 		keeps_rate qos-a 1048576 16384 8
-		sleep 2; shares_of qos-a >/run/shares
-		cat /run/shares
-		jq -e 'length == 2 and all(.[1] > 20)' /run/shares"
+		both_send() { shares_of qos-a | jq -e 'length == 2 and all(.[1] > 20)'; }
+		eventually both_send"
 }
 @test "rate: VQPs share it however long their messages are" {
 	local far near
@@ -82,9 +79,7 @@ memory() {
 	# on one node a message is sent as a whole
 	on 1 "serve qos-a flood write $near --bytes=1M --depth=2; serve qos-a flood write $far --bytes=4K --depth=16
 		rate qos-a 1M
-		sleep 1; sent_in qos-a 9 >/run/shares
-		cat /run/shares
-		jq -e 'min >= 1 and max * 4096 >= (min - 1) * 1048576 / 4' /run/shares"
+		sleep 1; shares_pass qos-a 9 'min >= 1 and max * 4096 >= (min - 1) * 1048576 / 4'"
 }
 @test "rate: changes while it is used, and may be lifted" {
 	local far near

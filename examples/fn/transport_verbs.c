@@ -22,7 +22,9 @@
 
 #define VERBS_INLINE_BYTES	128	/* what goes with a request, unregistered */
 #define VERBS_RETRY_MS		100	/* a lost handshake datagram is sent again */
-#define VERBS_CONNECT_MS	2000
+#define VERBS_CONNECT_MS	8000
+/* A second. Soft RoCE may fail a WRITE that it repeats because the machine was slow. */
+#define VERBS_TIMEOUT		18
 
 static uint8_t verbs_gid_index(void)
 {
@@ -116,7 +118,7 @@ static int verbs_ready_to_send(struct transport *t)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
-		.timeout = 14,
+		.timeout = VERBS_TIMEOUT,
 		.retry_cnt = 7,
 		.rnr_retry = 7,
 	};

@@ -131,11 +131,12 @@ node_launch()
 	done
 }
 
-# node_failed_alone NODE: its emulator failed, or had its kernel die of a breakpoint that is gone (before it
+# node_failed_alone NODE: its emulator failed, or did not get its port (and said so late), or had its kernel die of a breakpoint that is gone (before it
 # could load testbed/kernel/int3). With several processors under TCG that happens once in hundreds of boots.
 node_failed_alone()
 {
-	grep -q '^qemu.*Assertion .* failed' "$state/node-$1.qemu" || grep -q 'Oops: int3' "$state/node-$1.console"
+	grep -qE '^qemu.*Assertion .* failed|Could not set up host forwarding' "$state/node-$1.qemu" ||
+		grep -q 'Oops: int3' "$state/node-$1.console"
 }
 
 # node_boot NODE: start it and wait until it can be used. An emulator that fails is started anew: it says
