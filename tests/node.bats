@@ -8,8 +8,11 @@ load lib
 
 on() { node "$1" bash -c "source /vqp/tests/node.bash; $2"; }
 
+# What vqpd is asked to announce from now on, it announces at once.
+in_touch() { on 1 'eventually meta_up true' && on 2 'eventually meta_up true'; }
+
 setup_file() {
-	vqp_up
+	vqp_up && in_touch
 }
 
 # A test that stops or replaces a daemon calls this first.
@@ -18,7 +21,7 @@ disturb() { touch "$BATS_FILE_TMPDIR/disturbed"; }
 teardown() {
 	on 1 remove_boxes && on 2 remove_boxes || return
 	if [ -e "$BATS_FILE_TMPDIR/disturbed" ]; then
-		rm "$BATS_FILE_TMPDIR/disturbed" && vqp_services_stop && vqp_up
+		rm "$BATS_FILE_TMPDIR/disturbed" && vqp_services_stop && vqp_up && in_touch
 	fi
 }
 

@@ -14,8 +14,7 @@ begin_weaving() {
 }
 
 setup_file() {
-	# no test is about giving up, and a node that is slow to come back is not lost
-	set_up_links giveup_ms=20000
+	set_up_links
 	on 1 'box vqp-b 8 10.90.0.2'
 	on 2 'box vqp-d 8 10.90.0.4'
 	on 1 'known vqp-b 10.90.0.4'
