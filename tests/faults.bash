@@ -48,6 +48,10 @@ fails_with() {
 # How many requests were posted on this node.
 posted() { vqpctl status --json | jq '.counters[] | select(.name == "send") | .made'; }
 
+# What there is is known, and the kernel tells other nodes nothing meanwhile: of what went wrong before, or of a link
+# that is let go.
+rests() { census >$run/census && grep -q '"send":0' $run/census; }
+
 # Requests follow one another.
 busy() {
 	local before
