@@ -4,6 +4,8 @@
 
 set -eu -o pipefail
 shopt -s inherit_errexit
+# shellcheck source=tests/expect.bash
+source /vqp/tests/expect.bash
 
 BUILD=/vqp/build
 HERE=/var/tmp/demo	# on the node's own disk: programs, images, network
@@ -47,20 +49,14 @@ agent_start()
 # Also checks that no VQP namespace but the host's is left.
 agent_stop()
 {
-	local pid tries
+	local pid
 	pid=$(< $HERE/agent.pid)
 	kill "$pid"
 	while kill -0 "$pid" 2> /dev/null; do sleep 0.1; done
-	for ((tries = 0; tries < 200; tries++)); do
-		if vqpctl ns list --json | jq -e 'all(.tenant == 0)' > /dev/null; then
-			return
-		fi
-		sleep 0.1
-	done
-	echo "VQP namespaces are left:" >&2
-	vqpctl ns list >&2
-	return 1
+	eventually nobody_is_left || { vqpctl ns list >&2; return 1; }
 }
+
+nobody_is_left() { vqpctl ns list --json | jq -e 'all(.tenant == 0)'; }
 
 # measure_all RUNS: on the senders' node
 measure_all()

@@ -79,7 +79,14 @@ refused_network() {
 }
 
 # FILE COMMAND...: trace the programs it runs and the files they open
-traced() { strace -f -qq -e trace=execve,openat -s 200 -o "$1" "${@:2}"; }
+traced() {
+	local status=0
+	# a file for each process: in one, a call may be torn in two by another's
+	strace -ff -qq -e trace=execve,openat -s 200 -o "$1" "${@:2}" || status=$?
+	cat "$1".* >"$1"
+	rm "$1".*
+	return "$status"
+}
 
 # LIST: Docker knows the runtime vqp-LIST, whose containers have that network; they get it from no annotation
 docker_network() {

@@ -9,7 +9,7 @@ load lib
 on() { node "$1" bash -c "source /vqp/tests/node.bash; $2"; }
 
 # What vqpd is asked to announce from now on, it announces at once.
-in_touch() { on 1 'eventually meta_up true' && on 2 'eventually meta_up true'; }
+in_touch() { on_each bash -c 'source /vqp/tests/node.bash; eventually meta_up true'; }
 
 setup_file() {
 	vqp_up && in_touch

@@ -39,15 +39,16 @@ more_than() { (($(events "$1") > $2)); }
 # Requests go from NIC to NIC.
 goes_on() { happens rc_requests; }
 
-# COUNT COMMAND...: time and again, until so many requests go by rc meanwhile: the first find no link.
-by_rc() {
+# EVENT COUNT COMMAND...: time and again, until it happens so often meanwhile: the first find no link, nor do those of
+# a node that stands still.
+brings() {
 	local tries before
 	for ((tries = 0; tries < 50; tries++)); do
-		before=$(events rc_requests)
-		"${@:2}"
-		(($(events rc_requests) < before + $1)) || return 0
+		before=$(events "$1")
+		"${@:3}"
+		(($(events "$1") < before + $2)) || return 0
 	done
-	echo "never $1 requests by rc in one of $tries runs" >&2
+	echo "never $2 $1 in one of $tries runs" >&2
 	return 1
 }
 

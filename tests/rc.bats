@@ -24,7 +24,7 @@ setup_file() {
 reads() {
 	local target
 	target=$(server mem-server 711 --bytes="$1")
-	NODE_TIMEOUT=400 on 1 "by_rc $2 inside vqp-a vqpt read 10.90.0.3 $target --bytes=$1 --count=$2 ${*:3}"
+	NODE_TIMEOUT=400 on 1 "brings rc_requests $2 inside vqp-a vqpt read 10.90.0.3 $target --bytes=$1 --count=$2 ${*:3}"
 }
 
 @test "reads of 8 bytes" { reads 8 100; }
@@ -42,7 +42,7 @@ reads() {
 
 @test "a link that nobody uses is let go, with its windows" {
 	target=$(server mem-server 711)
-	on 1 "by_rc 1 inside vqp-a vqpt read 10.90.0.3 $target --count=100
+	on 1 "brings rc_requests 1 inside vqp-a vqpt read 10.90.0.3 $target --count=100
 		eventually links_down"
 	on 2 'eventually windows_closed'
 }

@@ -119,6 +119,9 @@ node_start()
 	)
 }
 
+# node_port_taken NODE: another has it; the emulator may say so late
+node_port_taken() { grep -q 'Could not set up host forwarding' "$state/node-$1.qemu"; }
+
 # node_launch NODE: start it on a free port
 node_launch()
 {
@@ -127,15 +130,15 @@ node_launch()
 		node_start "$node" $((20000 + RANDOM % 12000))
 		sleep 0.3
 		node_alive "$node" && break
-		grep -q 'Could not set up host forwarding' "$state/node-$node.qemu" || break
+		node_port_taken "$node" || break
 	done
 }
 
-# node_failed_alone NODE: its emulator failed, or did not get its port (and said so late), or had its kernel die of a breakpoint that is gone (before it
-# could load testbed/kernel/int3). With several processors under TCG that happens once in hundreds of boots.
+# node_failed_alone NODE: its emulator failed, found its port taken, or had its kernel die of a breakpoint that is gone
+# (before it could load testbed/kernel/int3). With several processors under TCG that happens once in hundreds of boots.
 node_failed_alone()
 {
-	grep -qE '^qemu.*Assertion .* failed|Could not set up host forwarding' "$state/node-$1.qemu" ||
+	node_port_taken "$1" || grep -q '^qemu.*Assertion .* failed' "$state/node-$1.qemu" ||
 		grep -q 'Oops: int3' "$state/node-$1.console"
 }
 
