@@ -62,7 +62,7 @@ program()
 @test "every check is run" {
 	run tests/check --help
 	for check in tests/check.d/*; do
-		[[ ! -x $check || " ${lines[-2]} " == *" ${check##*/} "* ]]
+		[[ ! -x $check || " ${lines[*]} " == *" ${check##*/} "* ]]
 	done
 }
 
