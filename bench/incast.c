@@ -60,7 +60,7 @@ static int incast_check(const struct duel *duel)
 	const int64_t bad = talk_ask(duel->fd, &order);
 
 	if (bad > 0)
-		fprintf(stderr, "incast: %lld bytes are wrong\n", (long long)bad);
+		fprintf(stderr, "incast: WRONG: %lld bytes\n", (long long)bad);
 	return bad ? -1 : 0;
 }
 

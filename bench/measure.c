@@ -38,8 +38,8 @@ int measure_check(struct measure *m, enum build build, long bytes)
 	json_decref(answer);
 	if (received == bytes && !bad)
 		return 0;
-	fprintf(stderr, "%s: sent %ld bytes, %lld arrived, %lld of them wrong\n",
-		build_names[build], bytes, (long long)received, (long long)bad);
+	fprintf(stderr, "%s: %ssent %ld bytes, %lld arrived, %lld of them as they should not\n",
+		build_names[build], bad > 0 ? "WRONG: " : "", bytes, (long long)received, (long long)bad);
 	return -1;
 }
 

@@ -123,7 +123,7 @@ static int trial_check(const struct duel *duel, const struct trial *trial, int l
 	else
 		bad = trial_ask(duel, trial, link, TALK_CHECK);
 	if (bad > 0)
-		fprintf(stderr, "%s over %s: %lld bytes are wrong\n", trial->name, link_kinds[link]->name,
+		fprintf(stderr, "%s over %s: WRONG: %lld bytes\n", trial->name, link_kinds[link]->name,
 			(long long)bad);
 	return bad ? -1 : 0;
 }

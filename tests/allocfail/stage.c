@@ -172,7 +172,7 @@ void stage_try(struct stage *s, bool far_away)
 	must(stage_ioctl(s, VQP_IOC_POST_SEND, &post), "POST_SEND");
 	stage_await(s, 1);
 	if (memcmp(s->memory, s->memory + 8192, bytes))
-		die(0, "other bytes come back than were sent");
+		die(0, "WRONG: other bytes come back than were sent");
 }
 
 void stage_end(struct stage *s)

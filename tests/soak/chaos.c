@@ -58,7 +58,7 @@ void soak_box_make(uint32_t worker)
 			worker, SOAK_TENANT, address, worker)) {
 		if (soak_now_ns() > end_ns) {
 			soak_run("cat /run/soak-add.log >&2");
-			soak_say_wrong("no VQP namespace for %s", address);
+			soak_say_late("no VQP namespace for %s", address);
 			return;
 		}
 		usleep(50000);
@@ -198,5 +198,5 @@ void soak_chaos_calm(void)
 	if (storm_end_ns)
 		storm_over();
 	if (soak_run(ONE_AT_A_TIME SERVICES_START))
-		soak_say_wrong("the daemons do not recover");
+		soak_say_late("the daemons do not recover");
 }

@@ -17,6 +17,13 @@ void soak_flow_wrong(const struct soak_flow *flow, uint32_t seq, const char *wha
 		   what, expected, got);
 }
 
+static __attribute__((noreturn)) void flow_late(const struct soak_flow *flow, const char *what, uint64_t number)
+{
+	soak_trace_print(&flow->trace);
+	soak_late("flow %u (VQP %u) to node %u worker %u life %016" PRIx64 ": %s: %" PRIu64,
+		  flow->id, flow->qp_num, flow->target->node, flow->target->worker, flow->life, what, number);
+}
+
 /* ---- Memory ---- */
 
 static struct soak_answer *flow_answer(const struct soak_flow *flow, uint32_t index)
@@ -482,11 +489,10 @@ bool soak_flow_over(struct soak_flow *flow)
 		if (flow->failed || flow->end == SOAK_END_FAIL || (flow->end == SOAK_END_BYE && !flow->asked))
 			return true;
 	} else if (now - flow->moved_ns > SOAK_PATIENCE_MS * 1000000ULL) {
-		soak_flow_wrong(flow, flow->completed, "request that never completes, of so many",
-				soak_ledger_pending(&flow->ledger), flow->ledger.head);
+		flow_late(flow, "request that never completes", flow->ledger.head);
 	}
 	if (flow->asked && !flow->failed && now - flow->asked_ns > SOAK_PATIENCE_MS * 1000000ULL)
-		soak_flow_wrong(flow, flow->asked, "no answer; messages that arrived before", flow->asked, flow->next);
+		flow_late(flow, "no answer; messages that arrived before", flow->next);
 	return false;
 }
 
@@ -687,7 +693,7 @@ static bool flow_connect(struct soak_flow *flow)
 	if (!target->unreached_ns)
 		target->unreached_ns = now;
 	if (target->worker && now - target->unreached_ns > SOAK_PATIENCE_MS * 1000000ULL)
-		soak_flow_wrong(flow, 0, "never reached", 0, (uint64_t)-err);
+		flow_late(flow, "never reached; errno of connect", (uint64_t)-err);
 	return false;
 }
 

@@ -139,7 +139,7 @@ static void tick_seat(uint32_t i)
 	} else if (seats[i].frozen) {
 		seat_thaw(i);
 	} else if (seats[i].due_ns) {
-		soak_say_wrong("worker %u does not end although its namespace has gone", i + 1);
+		soak_say_late("worker %u does not end although its namespace has gone", i + 1);
 	}
 }
 
@@ -275,8 +275,8 @@ static void end_by_itself(void)
 		usleep(TICK_US);
 	}
 	if (!soak_shared->wrong && any_alive())
-		soak_say_wrong("it does not come to its end: %u of %u workers have no flows left", soak_shared->idle,
-			       soak_options.workers);
+		soak_say_late("it does not come to its end: %u of %u workers have no flows left", soak_shared->idle,
+			      soak_options.workers);
 }
 
 /* A run that should have seen much and has not says nothing. */
@@ -292,7 +292,7 @@ static void want_some(void)
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && soak_shared->counts[wanted[i]]; i++)
 		;
 	if (i < sizeof(wanted) / sizeof(wanted[0]))
-		soak_say_wrong("nothing much was done");
+		soak_say_late("nothing much was done");
 }
 
 static void end_by_force(void)

@@ -78,6 +78,12 @@ static void send_case_wrong(const struct soak_target *target, const struct soak_
 		   c->wanted, c->completed, c->posted, next);
 }
 
+static void send_case_late(const struct soak_target *target, const struct soak_case *c, const char *late)
+{
+	soak_trace_print(&c->trace);
+	soak_late("flow %u to node %u worker %u life %016" PRIx64 ": %s", c->flow, target->node, target->worker, c->life, late);
+}
+
 static void send_judge(const struct soak_target *target, struct soak_case *c, const struct soak_answer *a)
 {
 	struct soak_facts facts = {
@@ -88,6 +94,9 @@ static void send_judge(const struct soak_target *target, struct soak_case *c, co
 	};
 	const char *wrong = soak_judge_failure(c->status, c->wanted, &facts);
 
+	/* One who is slow to answer is given up, too. */
+	if (wrong && c->status == IBV_WC_RETRY_EXC_ERR)
+		send_case_late(target, c, wrong);
 	if (wrong)
 		send_case_wrong(target, c, wrong, 0);
 	c->judged = true;

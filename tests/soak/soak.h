@@ -125,10 +125,12 @@ extern struct soak_shared *soak_shared;
 void soak_tell_init(uint32_t worker, uint64_t life);
 void soak_count(enum soak_count what);
 void soak_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Something that must not be. */
+/* Something that must not be; late: that has not happened in time, for which a slow machine may be to blame. */
 void soak_say_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void soak_say_late(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Likewise, and stand still until all is ended. */
 void soak_wrong(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void soak_late(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void soak_progress(uint32_t seconds);
 
 struct soak_trace {			/* what a flow did last */

@@ -68,12 +68,13 @@ void soak_say(const char *format, ...)
 	va_end(ap);
 }
 
-static void say_wrong(const char *format, va_list ap)
+/* What has not happened in time is LATE, and anything else that must not be is WRONG. Either ends the soak. */
+static void say_wrong(const char *what, const char *format, va_list ap)
 {
 	va_list again;
 
 	va_copy(again, ap);
-	say("WRONG: ", format, ap);
+	say(what, format, ap);
 	if (!atomic_fetch_add(&soak_shared->wrong, 1))
 		vsnprintf(soak_shared->first_wrong, sizeof(soak_shared->first_wrong), format, again);
 	va_end(again);
@@ -84,7 +85,16 @@ void soak_say_wrong(const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	say_wrong(format, ap);
+	say_wrong("WRONG: ", format, ap);
+	va_end(ap);
+}
+
+void soak_say_late(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	say_wrong("LATE: ", format, ap);
 	va_end(ap);
 }
 
@@ -93,7 +103,18 @@ void soak_wrong(const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	say_wrong(format, ap);
+	say_wrong("WRONG: ", format, ap);
+	va_end(ap);
+	for (;;)
+		pause();
+}
+
+void soak_late(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	say_wrong("LATE: ", format, ap);
 	va_end(ap);
 	for (;;)
 		pause();

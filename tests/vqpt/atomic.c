@@ -47,7 +47,7 @@ int vqpt_atomic_add(const struct vqpt_options *o, char **args)
 		if (!done)
 			first = found;
 		else if ((int64_t)(found - before) <= 0)
-			vqpt_die(0, "addition %" PRIu64 " found %" PRIu64 " after %" PRIu64, done, found, before);
+			vqpt_wrong("addition %" PRIu64 " found %" PRIu64 " after %" PRIu64, done, found, before);
 		before = found;
 	}
 	vqpt_conn_close(&conn);

@@ -124,14 +124,14 @@ static void check_echo(struct vqpt_conn *conn, const struct vqpt_options *o, con
 	uint64_t good;
 
 	if (wc->opcode != IBV_WC_RECV || wc->qp_num != conn->qp->qp_num)
-		vqpt_die(0, "echo %u: opcode %d, VQP %u", index, wc->opcode, wc->qp_num);
+		vqpt_wrong("echo %u: opcode %d, VQP %u", index, wc->opcode, wc->qp_num);
 	if (wc->byte_len != o->bytes)
-		vqpt_die(0, "echo %u: %u bytes, not %llu", index, wc->byte_len, (unsigned long long)o->bytes);
+		vqpt_wrong("echo %u: %u bytes, not %llu", index, wc->byte_len, (unsigned long long)o->bytes);
 	if (o->imm != !!(wc->wc_flags & IBV_WC_WITH_IMM) || (o->imm && wc->imm_data != index))
-		vqpt_die(0, "echo %u: flags %#x, immediate data %#x", index, wc->wc_flags, wc->imm_data);
+		vqpt_wrong("echo %u: flags %#x, immediate data %#x", index, wc->wc_flags, wc->imm_data);
 	good = vqpt_pattern_check(at, o->bytes, index);
 	if (good != o->bytes)
-		vqpt_die(0, "echo %u: wrong from byte %llu", index, (unsigned long long)good);
+		vqpt_wrong("echo %u: from byte %llu on", index, (unsigned long long)good);
 }
 
 /* A late second copy of a message would show now. */
@@ -141,7 +141,7 @@ static void check_nothing_more(const struct vqpt_conn *conn)
 
 	usleep(20000);
 	if (ibv_poll_cq(conn->recv_cq, 1, &wc))
-		vqpt_die(0, "a message more than was sent: %u bytes", wc.byte_len);
+		vqpt_wrong("a message more than was sent: %u bytes", wc.byte_len);
 }
 
 int vqpt_echo_send(const struct vqpt_options *o, char **args)
@@ -168,7 +168,7 @@ int vqpt_echo_send(const struct vqpt_options *o, char **args)
 				    conn.mr->lkey);
 		wc = vqpt_conn_wait(&conn, conn.send_cq);
 		if (wc.wr_id != echoed || wc.opcode != IBV_WC_SEND)
-			vqpt_die(0, "send %llu completed in place of %u", (unsigned long long)wc.wr_id, echoed);
+			vqpt_wrong("send %llu completed in place of %u", (unsigned long long)wc.wr_id, echoed);
 		if (!echoed && o->background)
 			vqpt_ready("pid=%d\n", getpid());
 	}

@@ -46,14 +46,29 @@ static const struct {
 
 static int ready_fd = -1;
 
+static void say(const char *what, int err, const char *format, va_list ap)
+{
+	fprintf(stderr, "vqpt: %s", what);
+	vfprintf(stderr, format, ap);
+	fprintf(stderr, err ? ": %s\n" : "\n", strerrorname_np(abs(err)));
+}
+
 void vqpt_die(int err, const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	fprintf(stderr, "vqpt: ");
-	vfprintf(stderr, format, ap);
-	fprintf(stderr, err ? ": %s\n" : "\n", strerrorname_np(abs(err)));
+	say("", err, format, ap);
+	va_end(ap);
+	exit(1);
+}
+
+void vqpt_wrong(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	say("WRONG: ", 0, format, ap);
 	va_end(ap);
 	exit(1);
 }

@@ -127,8 +127,8 @@ int vqpt_mem_write(const struct vqpt_options *o, char **args)
 		if (o->imm) {
 			message = mem_await(&conn, mr, MEM_IMM);
 			if (message.bytes != o->bytes || message.result != i)
-				vqpt_die(0, "the server was told of %llu bytes, immediate data %llu",
-					 (unsigned long long)message.bytes, (unsigned long long)message.result);
+				vqpt_wrong("the server was told of %llu bytes, immediate data %llu",
+					   (unsigned long long)message.bytes, (unsigned long long)message.result);
 			vqpt_conn_post_recv(conn.qp, 0, &answer, sizeof(answer), mr->lkey);
 		}
 		message = (struct mem_message) {
@@ -137,7 +137,7 @@ int vqpt_mem_write(const struct vqpt_options *o, char **args)
 		vqpt_conn_send_small(conn.qp, &message, sizeof(message));
 		message = mem_await(&conn, mr, MEM_CHECK);
 		if (message.result != o->bytes)
-			vqpt_die(0, "write %u: wrong from byte %llu", i, (unsigned long long)message.result);
+			vqpt_wrong("write %u: from byte %llu on", i, (unsigned long long)message.result);
 		vqpt_conn_post_recv(conn.qp, 0, &answer, sizeof(answer), mr->lkey);
 		if (!i && o->background)
 			vqpt_ready("pid=%d\n", getpid());
@@ -159,7 +159,7 @@ int vqpt_mem_read(const struct vqpt_options *o, char **args)
 		mem_transfer(&conn, o, IBV_WR_RDMA_READ, addr, rkey, i);
 		good = vqpt_pattern_check(conn.memory, o->bytes, MEM_SEED);
 		if (good != o->bytes)
-			vqpt_die(0, "read %u: wrong from byte %llu", i, (unsigned long long)good);
+			vqpt_wrong("read %u: from byte %llu on", i, (unsigned long long)good);
 		if (!i && o->background)
 			vqpt_ready("pid=%d\n", getpid());
 	}

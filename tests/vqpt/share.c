@@ -17,7 +17,7 @@
 static void check_text(const void *received, uint32_t bytes)
 {
 	if (bytes != sizeof(SHARE_TEXT) || memcmp(received, SHARE_TEXT, sizeof(SHARE_TEXT)))
-		vqpt_die(0, "the echo differs: %u bytes", bytes);
+		vqpt_wrong("the echo differs: %u bytes", bytes);
 }
 
 static pid_t fork_or_die(void)

@@ -44,6 +44,9 @@ vqpt_command vqpt_bad_run;
 /* Print to stderr, exit 1. With an errno value that is not 0, its name comes last. */
 void vqpt_die(int err, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 
+/* The same where no slow machine is to blame: bytes, their order, what is there twice. */
+void vqpt_wrong(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
 /* A server is ready: print a line, then let go of the caller that started it with --background. */
 void vqpt_ready(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

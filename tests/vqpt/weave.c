@@ -53,7 +53,7 @@ static void take(struct weave_ring *ring, uint64_t end, bool all)
 		if (all ? n >= end : !word || !next)
 			break;
 		if (word != n + 1)
-			vqpt_die(0, "WRITE %llu in place of %llu", (unsigned long long)word, (unsigned long long)n + 1);
+			vqpt_wrong("WRITE %llu in place of %llu", (unsigned long long)word, (unsigned long long)n + 1);
 		ring->words[n % WEAVE_WORDS] = 0;
 	}
 	ring->taken = n;
@@ -65,11 +65,11 @@ static void take_message(struct weave_ring *ring, const struct weave_message *m,
 	static uint64_t expected = WEAVE_ROUND;
 
 	if (m->writes != expected || bytes != message_bytes(o))
-		vqpt_die(0, "a message of %llu bytes behind WRITE %llu in place of %llu", (unsigned long long)bytes,
-			 (unsigned long long)m->writes, (unsigned long long)expected);
+		vqpt_wrong("a message of %llu bytes behind WRITE %llu in place of %llu", (unsigned long long)bytes,
+			   (unsigned long long)m->writes, (unsigned long long)expected);
 	bytes -= sizeof(*m);
 	if (vqpt_pattern_check(m->pattern, bytes, m->writes) != bytes)
-		vqpt_die(0, "the message behind WRITE %llu is wrong", (unsigned long long)m->writes);
+		vqpt_wrong("bytes of the message behind WRITE %llu", (unsigned long long)m->writes);
 	take(ring, m->writes, true);
 	expected += WEAVE_ROUND;
 }
@@ -143,13 +143,13 @@ static void reap(struct weave *w)
 	struct ibv_wc wc = vqpt_conn_wait(&w->conn, w->conn.send_cq);
 
 	if (wc.wr_id != w->completed)
-		vqpt_die(0, "request %llu completed in place of %llu", (unsigned long long)wc.wr_id,
-			 (unsigned long long)w->completed);
+		vqpt_wrong("request %llu completed in place of %llu", (unsigned long long)wc.wr_id,
+			   (unsigned long long)w->completed);
 	w->completed++;
 	if (wc.opcode == IBV_WC_RDMA_READ) {
 		if (w->own->taken < w->freed || w->own->taken > w->writes)
-			vqpt_die(0, "the server took %llu, after %llu, of %llu", (unsigned long long)w->own->taken,
-				 (unsigned long long)w->freed, (unsigned long long)w->writes);
+			vqpt_wrong("the server took %llu, after %llu, of %llu", (unsigned long long)w->own->taken,
+				   (unsigned long long)w->freed, (unsigned long long)w->writes);
 		w->freed = w->own->taken;
 	}
 }
