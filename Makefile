@@ -16,7 +16,10 @@ endif
 PROGRAMS := runtime-lib node cni-plugin libcni oci-hook tests/vqpt tests/allocfail tests/soak tests/fuzz-kernel examples/fn bench/
 INSTALLED := kmod runtime-lib node cni-plugin libcni oci-hook docs/man
 
-.PHONY: help demo bench test test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
+# those that the long suites run on
+two_kernels := --kernel 6.12 --kernel 6.1
+
+.PHONY: help demo bench test test-all test-rest test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
 .PHONY: test-containers faults leftovers soak cycles planted coverage fuzz-kernel install uninstall clean
 
 help: ## list what can be made
@@ -28,17 +31,23 @@ demo: deps build ## two nodes, a function on each, vqp against verbs: the first 
 bench: deps build ## what vqp costs and gives against verbs, and under loss: some four minutes [KERNEL=]
 	bench/bench $(if $(KERNEL),--kernel $(KERNEL))
 
-test: deps build ## all tests but the long ones, on 6.1 and 6.12, some on the debug kernel
-	tests/run
+test: deps build ## the heart of the tests: unit tests, quick checks, the main suites on 6.12: a quarter of an hour
+	tests/run --heart
+
+test-all: deps build ## all tests but the long ones, on each kernel
+	tests/run --all
+
+test-rest: deps build ## what `make test-all` has and `make test` has not, whose results count, too
+	tests/run --rest --continue
 
 test-containers: deps build ## every way of starting containers, and what goes wrong with it: up to an hour a kernel
-	SUITE_TIMEOUT=4000 tests/run containers networks functions platforms platforms-faults kubernetes
+	SUITE_TIMEOUT=4000 tests/run $(two_kernels) containers networks functions platforms platforms-faults kubernetes
 
 faults: deps build ## what holds under each fault of the testbed, and the largest requests: some twenty minutes a kernel
-	tests/run faults pull large
+	tests/run $(two_kernels) faults pull large
 
 leftovers: deps build ## pods at random, with kills and lost DELs; then GC: nothing is left [STARTS=1000] [SEED=]
-	STARTS=$(or $(STARTS),1000) SUITE_TIMEOUT=8000 tests/run leftovers
+	STARTS=$(or $(STARTS),1000) SUITE_TIMEOUT=8000 tests/run $(two_kernels) leftovers
 
 soak: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## everything at random, with kills [MINUTES=60] [KERNEL=] [SEED=]
 	tests/soak/soak --kernel $(or $(KERNEL),6.1) --seconds $$((60 * $(or $(MINUTES),60))) $(if $(SEED),--seed $(SEED))
@@ -47,7 +56,7 @@ cycles: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## create, connect
 	tests/soak/soak --kernel $(or $(KERNEL),6.1) --cycles $(or $(CYCLES),10000)
 
 test-debug: deps build kmod-debug ## all suites on the debug kernel: KASAN, lockdep, UBSAN, kmemleak
-	tests/run --kernel debug $(patsubst tests/%.bats,%,$(shell grep -l '^load lib$$' tests/*.bats))
+	tests/run --kernel debug --tag nodes
 
 unit: ## the tests in user space alone
 	tests/run unit

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,debug-only,long,budget:600
 # Memory that runs out: each allocation of each call fails once, and so do those that nobody waits
 # for, while transfers run. What runs on the nodes is in tests/vqp.bash and tests/allocfail/.
 #
-# Needs the debug kernel, which fails allocations on request.
-# A long suite: half an hour.
+# The debug kernel alone fails allocations on request. Half an hour.
 
 bats_require_minimum_version 1.5.0
 load lib

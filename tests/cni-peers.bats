@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=heart,budget:45
 # The CNI plugin beside those of Debian's containernetworking-plugins: the same exit status and error
 # code for each input of tests/cni-inputs. On the machine that builds, with a vqpd that says yes.
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=heart,budget:30
 # Tenant, address and limits in the CNI plugin's input: who may say them, which counts, and that the
 # plugin's schema takes what the plugin takes.
 

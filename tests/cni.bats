@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=heart,budget:45
 # The CNI plugin against the CNI specification: what it accepts, refuses, asks
 # of vqpd and answers. Runs on the machine that builds, with a vqpd that answers
 # as told; tests/containers.bats has the real one.

@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,heart,budget:270
 # Containers on a node: vqp-runtime and vqp-hook with runc, the CNI plugin in a
 # chain with bridge. What runs on the node is in tests/containers.bash.
-# On 6.1 alone in every run, and on both kernels in `make test-containers`: little of it is the kernel's.
+# On one kernel, and on more in `make test-containers`: little of it is the kernel's.
 
 bats_require_minimum_version 1.5.0
 load lib

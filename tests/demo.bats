@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=own-nodes,budget:150
 # The demo as people run it, on a testbed of its own, and what its results say.
 
 bats_require_minimum_version 1.5.0

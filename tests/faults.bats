@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,long,budget:600
 # What holds while something is wrong, and after it: each fault of the testbed,
 # made while data is on its way. What runs on the nodes is in tests/faults.bash.
 #
 # fault-a and fault-b are on node 1, as is the meta server; fault-c is on node 2.
 # "far" is a transfer between the nodes, "near" one on node 1 alone.
-#
-# A long suite: `make faults`.
+# `make faults` runs it.
 
 bats_require_minimum_version 1.5.0
 load lib

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=heart,budget:15
 # The functions' side of Fn's container contract, and of OpenWhisk's. Runs on the machine that builds:
 # without a VQP namespace the functions answer with an error, and that is an answer.
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,debug,budget:120
 # The fuzzers in tests/fuzz-kernel: system calls and netlink on node 1, packets from node 1 to node 2.
 # FUZZ_CALLS and FUZZ_PACKET_SECONDS say how many and how long; `make fuzz-kernel` has them large. A failure
 # names its seed, and what each worker was doing is in the testbed's share.
-# On the debug kernel in every run: it comes by most of the module.
-# On 6.12 alone in every run, besides: the debug kernel is a 6.1.
+# On the debug kernel, too: it comes by most of the module.
 
 bats_require_minimum_version 1.5.0
 load lib

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# A long suite, of `make faults`: requests as large as they may be, between two nodes. Every byte is verified. What
+# bats file_tags=nodes,long,budget:900
+# `make faults` runs it: requests as large as they may be, between two nodes. Every byte is verified. What
 # runs on the nodes is in tests/vqp.bash.
 
 bats_require_minimum_version 1.5.0

@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,budget:150
 # CNI networks for containers that no CNI runtime started: vqp-network and libvqpcni.so, with Debian's plugins, for
 # runc, crun, podman and Docker. What runs on the nodes is in tests/networks.bash.
-# On 6.12 alone in every run, and on both kernels in `make test-containers`: little of it is the kernel's.
+# On one kernel, and on more in `make test-containers`: little of it is the kernel's.
 
 bats_require_minimum_version 1.5.0
 load lib

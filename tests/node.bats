@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,heart,budget:270
 # The daemons and vqpctl on two nodes. What runs on the nodes is in tests/node.bash.
-# On 6.1 alone in every run: little of it is the kernel's.
+# On one kernel: little of it is the kernel's.
 
 bats_require_minimum_version 1.5.0
 load lib

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# A long suite: what goes wrong with containers of every platform. `make test-containers` runs it.
+# bats file_tags=nodes,long,budget:2400
+# What goes wrong with containers of every platform. `make test-containers` runs it.
 
 bats_require_minimum_version 1.5.0
 load lib

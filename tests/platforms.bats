@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,budget:300
 # Every way in which containers are started here: runc, crun, Docker, podman, and containerd by ctr with
 # CNI. What goes wrong with them is in platforms-faults.bats; what is done on the nodes in platforms.bash.
-# On 6.12 alone in every run, and on both kernels in `make test-containers`: little of it is the kernel's.
+# On one kernel, and on more in `make test-containers`: little of it is the kernel's.
 
 bats_require_minimum_version 1.5.0
 load lib

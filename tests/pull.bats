@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# A long suite, of `make faults`.
+# bats file_tags=nodes,long,budget:600
+# `make faults` runs it.
 # Large messages without a copy: their target's node fetches them, and what it cannot fetch goes by
 # dc. The clients verify every byte, and that each message comes once and in order. What runs
 # on the nodes is in tests/rc.bash.

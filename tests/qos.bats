@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,budget:240
 # Rates and priorities of VQP namespaces. Rates are far below what any machine does, and what is
 # sent at a rate never exceeds it. What runs on the nodes is in tests/vqp.bash and tests/qos.bash.
 

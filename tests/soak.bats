@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,heart,every-kernel,debug,budget:150
 # The short forms of tests/soak/soak.
-# On the debug kernel in every run: it comes by most of the module.
-# On 6.12 alone in every run, besides: the debug kernel is a 6.1.
+# On the debug kernel, too: it comes by most of the module.
 
 bats_require_minimum_version 1.5.0
 load lib

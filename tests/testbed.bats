@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,budget:120
 # The testbed itself: what the other suites rely on.
-# On 6.1 alone in every run: it is the same for each.
+# On one kernel: it is the same for each.
 # shellcheck disable=SC2016 # expanded on the nodes
 
 bats_require_minimum_version 1.5.0

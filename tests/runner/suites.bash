@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Which suites there are, what they are like, and where a run has them. A suite is tests/SUITE.bats, whose line
+# "# bats file_tags=" says what it is like, or one of the plain ones below.
+#
+# nodes         runs on a testbed of two nodes that is up; others run on this machine
+# own-nodes     runs on this machine, and boots nodes itself
+# heart         is in `make test`
+# every-kernel  `make test-all` has it on each of Debian's kernels; others on one of them
+# debug         `make test-all` has it on the debug kernel, too
+# debug-only    is no test of any other kernel
+# long          has a target of its own, and is in neither
+# budget:N      should take N seconds at most, beside another suite; four times as many on the debug kernel
+
+main_kernel=6.12
+# In this order, as far as nobody is there: the debug kernel may have to be built, which takes longest.
+places=(debug 6.12 here newest 6.1)
+
+# Some faults show with one processor, others with two.
+declare -A cpus=([6.1]=1 [6.12]=2 [newest]=2 [debug]=2)
+
+plain_suites=(static unit fuzz analysis)
+declare -A tags=(
+	[static]='heart budget:90'
+	[unit]='heart budget:90'
+	[fuzz]='heart budget:120'
+	[analysis]='budget:300'
+)
+
+# read_suites: the names of all go to the array `all_suites`, their tags to `tags`
+read_suites()
+{
+	local file suite
+	all_suites=("${plain_suites[@]}")
+	for file in "$tests"/*.bats; do
+		[[ -e $file ]] || continue
+		suite=${file##*/} suite=${suite%.bats}
+		all_suites+=("$suite")
+		tags[$suite]=$(sed -n '/^# bats file_tags=/{ s///; s/,/ /g; p }' "$file")
+	done
+}
+
+# tagged SUITE TAG
+tagged()
+{
+	[[ " ${tags[$1]} " == *" $2 "* ]]
+}
+
+# budget_of PLACE SUITE: in seconds, or "null"
+budget_of()
+{
+	local slowness=1
+	[[ $1 != debug ]] || slowness=4
+	if [[ " ${tags[$2]-} " =~ " budget:"([0-9]+)" " ]]; then
+		echo $((BASH_REMATCH[1] * slowness))
+	else
+		echo null
+	fi
+}
+
+# home_of SUITE: where it runs if it runs once
+home_of()
+{
+	tagged "$1" nodes && echo "$main_kernel" || echo here
+}
+
+in_heart()
+{
+	tagged "$2" heart && [[ $1 == "$(home_of "$2")" ]]
+}
+
+in_all()
+{
+	! tagged "$2" long || return
+	case $1 in
+	"$(home_of "$2")") ! tagged "$2" debug-only ;;
+	here) false ;;
+	debug) tagged "$2" debug ;;
+	*) tagged "$2" nodes && tagged "$2" every-kernel ;;
+	esac
+}
+
+# what `make test-all` has and `make test` has not, so that both together have each exactly once
+in_rest()
+{
+	in_all "$@" && ! in_heart "$@"
+}
+
+# turns_of heart|rest|all: a line "PLACE SUITE" for each; of one place the longest first, so that no long one is
+# left alone at the end
+turns_of()
+{
+	local place suite
+	for place in "${places[@]}"; do
+		for suite in "${all_suites[@]}"; do
+			! "in_$1" "$place" "$suite" || echo "$(budget_of "$place" "$suite") $place $suite"
+		done | sort -s -rn -k 1,1
+	done | cut -d ' ' -f 2-
+}
