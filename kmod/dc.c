@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/xarray.h>
+#include "compat.h"
 #include "counters.h"
 #include "cursor.h"
 #include "dc.h"
@@ -245,7 +246,7 @@ static void dc_keep_alive(struct vqp *vqp, u64 now_us)
 
 static void dc_timeout(struct timer_list *timer)
 {
-	struct vqp *vqp = from_timer(vqp, timer, timer);
+	struct vqp *vqp = timer_container_of(vqp, timer, timer);
 	u64 resent;
 
 	spin_lock(&vqp->lock);

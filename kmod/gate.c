@@ -3,6 +3,7 @@
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/sizes.h>
+#include "compat.h"
 #include "counters.h"
 #include "dc.h"
 #include "gate.h"
@@ -86,8 +87,7 @@ void vqp_gate_init(struct vqp_gate *gate)
 {
 	spin_lock_init(&gate->lock);
 	INIT_LIST_HEAD(&gate->waiters);
-	hrtimer_init(&gate->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	gate->timer.function = gate_open;
+	hrtimer_setup(&gate->timer, gate_open, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 }
 
 void vqp_gate_end(struct vqp_gate *gate)

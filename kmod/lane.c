@@ -2,6 +2,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
+#include "compat.h"
 #include "counters.h"
 #include "cursor.h"
 #include "dc.h"
@@ -139,7 +140,7 @@ static void lane_fail(struct vqp_lane *lane, enum ib_wc_status status)
 	/* Short: meanwhile no answers go out either, and whoever waits for them gives up. */
 	lane->failures = time_before(jiffies, lane->failed_at + HZ) ? lane->failures + 1 : 0;
 	lane->failed_at = jiffies;
-	queue_delayed_work(system_unbound_wq, &lane->revive,
+	queue_delayed_work(system_dfl_wq, &lane->revive,
 			   msecs_to_jiffies(LANE_REVIVE_MS << min(lane->failures, 3U)));
 }
 

@@ -5,9 +5,9 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/version.h>
 #include <linux/vqp.h>
 #include "arena.h"
+#include "compat.h"
 #include "context.h"
 #include "counters.h"
 #include "mr.h"
@@ -82,18 +82,9 @@ void vqp_mr_put(struct vqp_mr *mr)
 		complete(&mr->unused);
 }
 
-/* A page that is pinned for reading only must still be the one the process will write to. */
 static unsigned int mr_pin_flags(const struct vqp_mr *mr)
 {
-	unsigned int flags = FOLL_LONGTERM;
-
-	if (mr->access & VQP_ACCESS_LOCAL_WRITE)
-		flags |= FOLL_WRITE;
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-	else
-		flags |= FOLL_WRITE | FOLL_FORCE;
-#endif
-	return flags;
+	return mr->access & VQP_ACCESS_LOCAL_WRITE ? FOLL_LONGTERM | FOLL_WRITE : FOLL_LONGTERM;
 }
 
 static u64 mr_pinned_bytes(const struct vqp_mr *mr)

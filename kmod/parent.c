@@ -5,6 +5,7 @@
 #include <linux/srcu.h>
 #include <net/addrconf.h>
 #include <rdma/ib_cache.h>
+#include "compat.h"
 #include "dc.h"
 #include "lane.h"
 #include "meta.h"
@@ -287,7 +288,7 @@ static void parent_work(struct work_struct *work)
 void vqp_parent_break(struct vqp_parent *parent)
 {
 	if (!xchg(&parent->broken, true) && parent->recheck)
-		queue_work(system_unbound_wq, parent->recheck);
+		queue_work(system_dfl_wq, parent->recheck);
 }
 
 static void parent_event(struct ib_event_handler *handler, struct ib_event *event)
@@ -295,7 +296,7 @@ static void parent_event(struct ib_event_handler *handler, struct ib_event *even
 	struct parent_client *client = container_of(handler, struct parent_client, events);
 
 	if (event->event == IB_EVENT_GID_CHANGE || event->event == IB_EVENT_PORT_ACTIVE)
-		queue_work(system_unbound_wq, &client->work);
+		queue_work(system_dfl_wq, &client->work);
 }
 
 static void parent_remove(struct ib_device *dev, void *data)
@@ -314,7 +315,7 @@ static void parent_remove(struct ib_device *dev, void *data)
 	if (parent && parent->dev == dev)
 		parent_down();
 	list_for_each_entry(other, &parent_clients, link)
-		queue_work(system_unbound_wq, &other->work);
+		queue_work(system_dfl_wq, &other->work);
 	mutex_unlock(&parent_mutex);
 	cancel_work_sync(&client->work);
 	kfree(client);
@@ -345,7 +346,7 @@ static int parent_add(struct ib_device *dev)
 	 * once more.
 	 */
 	ib_register_event_handler(&client->events);
-	queue_work(system_unbound_wq, &client->work);
+	queue_work(system_dfl_wq, &client->work);
 	return 0;
 }
 

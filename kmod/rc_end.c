@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "ask.h"
+#include "compat.h"
 #include "counters.h"
 #include "parent.h"
 #include "rc.h"
@@ -280,14 +281,14 @@ static void end_look_work(struct work_struct *work)
 {
 	end_stop_each(end_is_silent);
 	end_forget(false);
-	queue_delayed_work(system_unbound_wq, to_delayed_work(work), END_SILENT_JIFFIES);
+	queue_delayed_work(system_dfl_wq, to_delayed_work(work), END_SILENT_JIFFIES);
 }
 
 static DECLARE_DEFERRABLE_WORK(end_look, end_look_work);
 
 int __init vqp_rc_end_init(void)
 {
-	queue_delayed_work(system_unbound_wq, &end_look, END_SILENT_JIFFIES);
+	queue_delayed_work(system_dfl_wq, &end_look, END_SILENT_JIFFIES);
 	return 0;
 }
 

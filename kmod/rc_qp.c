@@ -8,6 +8,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
+#include "compat.h"
 #include "parent.h"
 #include "rc_qp.h"
 
@@ -117,7 +118,7 @@ static void rest_work_fn(struct work_struct *work)
 {
 	rest_end(false);
 	if (!list_empty(&rest_list))
-		queue_delayed_work(system_unbound_wq, to_delayed_work(work), HZ);
+		queue_delayed_work(system_dfl_wq, to_delayed_work(work), HZ);
 }
 
 static DECLARE_DELAYED_WORK(rest_work, rest_work_fn);
@@ -136,7 +137,7 @@ void vqp_rc_qp_retire(struct ib_qp *qp)
 	list_add_tail(&rest->node, &rest_list);
 	rest_count++;
 	spin_unlock(&rest_lock);
-	queue_delayed_work(system_unbound_wq, &rest_work, HZ);
+	queue_delayed_work(system_dfl_wq, &rest_work, HZ);
 }
 
 void vqp_rc_qp_down(void)

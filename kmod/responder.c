@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "atomic.h"
+#include "compat.h"
 #include "counters.h"
 #include "cursor.h"
 #include "engine/rx.h"
@@ -286,7 +287,7 @@ static void responder_expire_work(struct work_struct *work)
 		vqp_rxtab_expire(&responders[i].tab, responder_now_us());
 		spin_unlock_bh(&responders[i].lock);
 	}
-	queue_delayed_work(system_unbound_wq, to_delayed_work(work), RESPONDER_EXPIRE_PERIOD);
+	queue_delayed_work(system_dfl_wq, to_delayed_work(work), RESPONDER_EXPIRE_PERIOD);
 }
 
 static DECLARE_DEFERRABLE_WORK(responder_expire, responder_expire_work);
@@ -360,7 +361,7 @@ int __init vqp_responder_init(u32 lanes)
 			return -ENOMEM;
 		}
 	}
-	queue_delayed_work(system_unbound_wq, &responder_expire, RESPONDER_EXPIRE_PERIOD);
+	queue_delayed_work(system_dfl_wq, &responder_expire, RESPONDER_EXPIRE_PERIOD);
 	return 0;
 }
 
