@@ -2,7 +2,10 @@
 # Every way in; `make help` lists them.
 
 TOP := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
-O ?= $(TOP)/build
+
+# What is tried on virtual nodes is built in the toolbox (testbed/toolbox), which has the same compilers on
+# every host; what is installed on this machine is built by its own, beside it.
+O ?= $(TOP)/build$(if $(VQP_TOOLBOX),,/here)
 export O
 
 MAKEFLAGS += --no-print-directory
@@ -13,87 +16,23 @@ endif
 .NOTPARALLEL:
 
 # in this order: the library is linked by what follows; `bench` alone is what is run
-PROGRAMS := runtime-lib node cni-plugin libcni oci-hook tests/vqpt tests/allocfail tests/soak tests/fuzz-kernel examples/fn bench/
 INSTALLED := kmod runtime-lib node cni-plugin libcni oci-hook docs/man
+PROGRAMS := runtime-lib node cni-plugin libcni oci-hook
+TOOLS := tests/vqpt tests/allocfail tests/soak tests/fuzz-kernel examples/fn bench/
 
-# those that the long suites run on
-two_kernels := --kernel 6.12 --kernel 6.1
+# what is tried, and made in the toolbox
+TRIED := demo bench image test test-all test-rest test-containers faults leftovers soak cycles test-debug unit fuzz planted coverage \
+	fuzz-kernel check kmod-debug
 
-.PHONY: help demo bench test test-all test-rest test-debug unit fuzz build kmod kmod-debug $(PROGRAMS) image check deps
-.PHONY: test-containers faults leftovers soak cycles planted coverage fuzz-kernel install uninstall clean
+.PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) install uninstall clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
 
-demo: deps build ## two nodes, a function on each, vqp against verbs: the first thing to run
-	bench/demo
+build: kmod $(PROGRAMS) ## the module for the running kernel, the library, the programs, with this machine's compilers
 
-bench: deps build ## what vqp costs and gives against verbs, and under loss: some four minutes [KERNEL=]
-	bench/bench $(if $(KERNEL),--kernel $(KERNEL))
-
-test: deps build ## the heart of the tests: unit tests, quick checks, the main suites on 6.12: a quarter of an hour
-	tests/run --heart
-
-test-all: deps build ## all tests but the long ones, on each kernel
-	tests/run --all
-
-test-rest: deps build ## what `make test-all` has and `make test` has not, whose results count, too
-	tests/run --rest --continue
-
-test-containers: deps build ## every way of starting containers, and what goes wrong with it: up to an hour a kernel
-	SUITE_TIMEOUT=4000 tests/run $(two_kernels) containers networks functions platforms platforms-faults kubernetes
-
-faults: deps build ## what holds under each fault of the testbed, and the largest requests: some twenty minutes a kernel
-	tests/run $(two_kernels) faults pull large
-
-leftovers: deps build ## pods at random, with kills and lost DELs; then GC: nothing is left [STARTS=1000] [SEED=]
-	STARTS=$(or $(STARTS),1000) SUITE_TIMEOUT=8000 tests/run $(two_kernels) leftovers
-
-soak: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## everything at random, with kills [MINUTES=60] [KERNEL=] [SEED=]
-	tests/soak/soak --kernel $(or $(KERNEL),6.1) --seconds $$((60 * $(or $(MINUTES),60))) $(if $(SEED),--seed $(SEED))
-
-cycles: deps build $(if $(filter debug,$(KERNEL)),kmod-debug) ## create, connect, transfer, kill, unload [CYCLES=10000] [KERNEL=]
-	tests/soak/soak --kernel $(or $(KERNEL),6.1) --cycles $(or $(CYCLES),10000)
-
-test-debug: deps build kmod-debug ## all suites on the debug kernel: KASAN, lockdep, UBSAN, kmemleak
-	tests/run --kernel debug --tag nodes
-
-unit: ## the tests in user space alone
-	tests/run unit
-
-fuzz: deps ## look for inputs that break something, for an hour [FUZZ_SECONDS=]
-	$(MAKE) -C tests/fuzz search
-
-build: kmod $(PROGRAMS) ## the module for both kernels, the library, the programs
-
-# the kernels that the testbed runs
-kmod:
-	set -e; releases=$$(testbed/testbed kernels); for release in $$releases; do $(MAKE) -C kmod KVER=$$release; done
-
-kmod-debug: ## the module for the debug kernel, which is built first, once
-	release=$$(testbed/testbed kernels debug) && $(MAKE) -C kmod KVER=$$release
-
-$(PROGRAMS):
+$(PROGRAMS) $(TOOLS):
 	$(MAKE) -C $@
-
-image: deps ## the nodes' root image, cached in build/cache
-	testbed/testbed image
-
-planted: deps build ## plant defects and see that each is caught: some ten minutes
-	tests/planted/run
-
-coverage: deps ## what the tests reach of engine, module and user space: half an hour
-	tests/coverage
-
-fuzz-kernel: deps build kmod-debug ## fuzz the module on the debug kernel: an hour or two [FUZZ_CALLS= FUZZ_PACKET_SECONDS=]
-	FUZZ_CALLS=$(or $(FUZZ_CALLS),1000000) FUZZ_PACKET_SECONDS=$(or $(FUZZ_PACKET_SECONDS),300) \
-		SUITE_TIMEOUT=20000 tests/run --kernel debug fuzz-kernel
-
-check: deps ## static checks of all that git knows
-	tests/check
-
-deps: ## install the Debian packages that all this needs
-	testbed/deps
 
 install: ## on a node: the module for the running kernel, the library, the programs [DESTDIR= PREFIX=]
 	set -e; for part in $(INSTALLED); do $(MAKE) -C $$part install; done
@@ -101,5 +40,86 @@ install: ## on a node: the module for the running kernel, the library, the progr
 uninstall: ## remove them
 	set -e; for part in $(INSTALLED); do $(MAKE) -C $$part uninstall; done
 
-clean: ## remove everything that was built but the cache
-	find $(O) -mindepth 1 -maxdepth 1 ! -name cache ! -name testbed -exec rm -rf {} +
+clean: ## remove everything that was built; the cache stays (testbed/testbed cache)
+	find $(TOP)/build -mindepth 1 -maxdepth 1 ! -name testbed -exec rm -rf {} +
+
+ifeq ($(VQP_TOOLBOX),)
+
+kmod:
+	$(MAKE) -C $@
+
+# MAKEOVERRIDES: variables of the command line. What make hands to other makes is not for one that starts anew.
+$(TRIED):
+	@env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(TOP)/testbed/toolbox \
+		$(if $(filter demo bench image,$@),build,test) make -C $(TOP) $@ $(MAKEOVERRIDES)
+
+else
+
+KERNELS ?= 6.1 6.12 newest
+# those that the long suites run on
+two_kernels := --kernel 6.12 --kernel 6.1
+
+kmod:
+	set -e; for kernel in $(KERNELS); do testbed/testbed build $$kernel $(MAKE) -C kmod; done
+
+demo: KERNELS := 6.1
+demo: build $(TOOLS) ## two nodes, a function on each, vqp against verbs: the first thing to run
+	bench/demo
+
+bench: build $(TOOLS) ## what vqp costs and gives against verbs, and under loss: some four minutes [KERNEL=]
+	bench/bench $(if $(KERNEL),--kernel $(KERNEL))
+
+test: KERNELS := 6.12
+test: build $(TOOLS) ## the heart of the tests: unit tests, quick checks, the main suites on 6.12: a quarter of an hour
+	tests/run --heart
+
+test-all: build $(TOOLS) ## all tests but the long ones, on each kernel
+	tests/run --all
+
+test-rest: build $(TOOLS) ## what `make test-all` has and `make test` has not, whose results count, too
+	tests/run --rest --continue
+
+test-containers: build $(TOOLS) ## every way of starting containers, and what goes wrong with it: up to an hour a kernel
+	SUITE_TIMEOUT=4000 tests/run $(two_kernels) containers networks functions platforms platforms-faults kubernetes
+
+faults: build $(TOOLS) ## what holds under each fault of the testbed, and the largest requests: some twenty minutes a kernel
+	tests/run $(two_kernels) faults pull large
+
+leftovers: build $(TOOLS) ## pods at random, with kills and lost DELs; then GC: nothing is left [STARTS=1000] [SEED=]
+	STARTS=$(or $(STARTS),1000) SUITE_TIMEOUT=8000 tests/run $(two_kernels) leftovers
+
+soak: build $(TOOLS) $(if $(filter debug,$(KERNEL)),kmod-debug) ## everything at random, with kills [MINUTES=60] [KERNEL=] [SEED=]
+	tests/soak/soak --kernel $(or $(KERNEL),6.1) --seconds $$((60 * $(or $(MINUTES),60))) $(if $(SEED),--seed $(SEED))
+
+cycles: build $(TOOLS) $(if $(filter debug,$(KERNEL)),kmod-debug) ## create, connect, transfer, kill, unload [CYCLES=10000] [KERNEL=]
+	tests/soak/soak --kernel $(or $(KERNEL),6.1) --cycles $(or $(CYCLES),10000)
+
+test-debug: build $(TOOLS) kmod-debug ## all suites on the debug kernel: KASAN, lockdep, UBSAN, kmemleak
+	tests/run --kernel debug --tag nodes
+
+unit: ## the tests in user space alone
+	tests/run unit
+
+fuzz: ## look for inputs that break something, for an hour [FUZZ_SECONDS=]
+	$(MAKE) -C tests/fuzz search
+
+kmod-debug: ## the module for the debug kernel, which is built first, once
+	testbed/testbed build debug $(MAKE) -C kmod
+
+image: ## a root image of the nodes, kept in the cache [IMAGE=bookworm|trixie|current]
+	testbed/testbed image $(IMAGE)
+
+planted: build $(TOOLS) ## plant defects and see that each is caught: some ten minutes
+	tests/planted/run
+
+coverage: ## what the tests reach of engine, module and user space: half an hour
+	tests/coverage
+
+fuzz-kernel: build $(TOOLS) kmod-debug ## fuzz the module on the debug kernel: an hour or two [FUZZ_CALLS= FUZZ_PACKET_SECONDS=]
+	FUZZ_CALLS=$(or $(FUZZ_CALLS),1000000) FUZZ_PACKET_SECONDS=$(or $(FUZZ_PACKET_SECONDS),300) \
+		SUITE_TIMEOUT=20000 tests/run --kernel debug fuzz-kernel
+
+check: ## static checks of all that git knows
+	tests/check
+
+endif

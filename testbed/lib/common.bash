@@ -3,7 +3,6 @@
 # What every part of the testbed uses: messages, progress, places.
 
 top=$(realpath -- "${BASH_SOURCE[0]%/*}/../..")
-cache=${VQP_CACHE:-$top/build/cache}
 testbeds=$top/build/testbed
 
 say()
@@ -78,7 +77,7 @@ need()
 	for command; do
 		PATH=$PATH:/usr/sbin:/sbin command -v "$command" >/dev/null || missing+=("$command")
 	done
-	((${#missing[@]} == 0)) || die "missing ${missing[*]}: run $top/testbed/deps"
+	((${#missing[@]} == 0)) || die "missing ${missing[*]}: are they in testbed/packages?"
 }
 
 # packages FILE: the names in a package list

@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2054 # QEMU's options are full of commas
 # One node of the testbed in $state: its QEMU process and the ssh connection to it.
 #
-# state/image                     the directory of the image in the cache
-# state/vmlinux, state/initramfs  what it boots
+# state/image, state/kernel       the directories of image and kernel in the cache
+# state/initramfs                 the kernel's first file system, with the guest's files as they are now
 # state/slowness                  what time-outs are multiplied by
 # state/node-I.pid, node-I.port   the process, and the loopback port of its sshd
 # state/node-I.console            everything the kernel said on its console
@@ -72,11 +72,14 @@ host_tsc_khz()
 # node_start NODE PORT: start QEMU in the background with nothing of ours open in it
 node_start()
 {
-	local node=$1 port=$2 image nodes accel cpus link suffix append args
-	image=$(<"$state/image") nodes=$(<"$state/nodes")
+	local node=$1 port=$2 image kernel nodes accel cpus link suffix append args modules=()
+	image=$(<"$state/image") kernel=$(<"$state/kernel") nodes=$(<"$state/nodes")
 	accel=$(<"$state/accel") cpus=$(<"$state/cpus")
 	suffix=$(printf %02x "$node")
 	mapfile -t link < <(node_data_link "$node" "$nodes")
+	[[ ! -e $kernel/modules.img ]] ||
+		modules=(-drive "file=$kernel/modules.img,format=raw,if=none,id=modules,readonly=on"
+			-device virtio-blk-pci,drive=modules)
 	append="console=ttyS0 loglevel=5 mitigations=off panic=-1 oops=panic softlockup_panic=1"
 	append+=" sysctl.kernel.hung_task_panic=1 sysctl.kernel.panic_on_rcu_stall=1 unknown_nmi_panic"
 	# The time stamp counter is the host's; any other clock is a device, slow to read. How fast it
@@ -87,11 +90,12 @@ node_start()
 	append+=" norandmaps"
 	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none -no-reboot
 		-machine q35 -smp "$cpus" -m 4G
-		-kernel vmlinux -initrd initramfs -append "$append"
+		-kernel "$kernel/vmlinux" -initrd initramfs -append "$append"
 		-chardev "file,id=console,path=node-$node.console" -serial chardev:console
 		-chardev "socket,id=monitor,path=node-$node.monitor,server=on,wait=off" -mon chardev=monitor
 		-drive "file=$image/root.img,format=raw,if=none,id=root,snapshot=on,cache=unsafe"
 		-device virtio-blk-pci,drive=root
+		"${modules[@]}"
 		-device virtio-rng-pci
 		-device i6300esb -action watchdog=inject-nmi
 		-netdev "user,id=ctl,restrict=on,hostfwd=tcp:127.0.0.1:$port-:22"
@@ -104,7 +108,8 @@ node_start()
 		args+=(-accel kvm -cpu host)
 	else
 		# Without erms kernel and libc copy by words: one byte at a time, as QEMU does it, takes ten times as long.
-		args+=(-accel tcg,thread=multi -cpu max,-erms)
+		# A kernel that is told of fsrm without erms does not boot.
+		args+=(-accel tcg,thread=multi -cpu max,-erms,-fsrm)
 	fi
 	echo "$port" >"$state/node-$node.port"
 	rm -f "$state/node-$node.reported"
@@ -114,6 +119,7 @@ node_start()
 			fd=${fd##*/}
 			((fd > 2)) && eval "exec $fd>&-"
 		done
+		cache_hold "$image" && cache_hold "$kernel"
 		TMPDIR=$state setsid qemu-system-x86_64 "${args[@]}" </dev/null >"node-$node.qemu" 2>&1 &
 		echo $! >"node-$node.pid"
 	)
@@ -134,12 +140,10 @@ node_launch()
 	done
 }
 
-# node_failed_alone NODE: its emulator failed, found its port taken, or had its kernel die of a breakpoint that is gone
-# (before it could load testbed/kernel/int3). With several processors under TCG that happens once in hundreds of boots.
+# node_failed_alone NODE: its emulator failed, or found its port taken
 node_failed_alone()
 {
-	node_port_taken "$1" || grep -q '^qemu.*Assertion .* failed' "$state/node-$1.qemu" ||
-		grep -q 'Oops: int3' "$state/node-$1.console"
+	node_port_taken "$1" || grep -q '^qemu.*Assertion .* failed' "$state/node-$1.qemu"
 }
 
 # node_boot NODE: start it and wait until it can be used. An emulator that fails is started anew: it says
@@ -303,4 +307,13 @@ node_stop_all()
 		sleep 0.05
 	done
 	die "$name: cannot be stopped: processes ${pids[*]}"
+}
+
+# guest_initramfs TREE OUTPUT: that tree plus the guest's files as they are now
+guest_initramfs()
+{
+	{
+		(cd "$1" && find . | cpio --quiet -o -H newc -R 0:0)
+		(cd "$top/testbed/guest" && find init root | cpio --quiet -o -H newc -R 0:0)
+	} >"$2"
 }

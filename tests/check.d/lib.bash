@@ -7,8 +7,8 @@ cd "${BASH_SOURCE[0]%/*}/../.." || exit
 top=$PWD
 O=${O:-$top/build}
 out=$O/check
-cache=${VQP_CACHE:-$top/build/cache}
-mkdir -p "$out" "$cache" || exit
+cache=$VQP_CACHE
+mkdir -p "$out" || exit
 
 # known [PATTERN...]: the files that git knows or would add
 known()
@@ -55,7 +55,7 @@ need()
 {
 	local command
 	for command; do
-		command -v "$command" >/dev/null || { echo "no $command: run testbed/deps"; exit 1; }
+		command -v "$command" >/dev/null || { echo "no $command: is it in testbed/packages/test?"; exit 1; }
 	done
 }
 

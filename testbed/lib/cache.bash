@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What is made once and kept outside the source tree: $cache/NAME-KEY is a directory that one command
+# made, and KEY says what it was made of.
+#
+# An entry appears whole or not at all: it is made as $cache/NAME.new and renamed. $cache/NAME.lock is
+# held meanwhile. Whatever uses an entry holds a shared lock on its directory (cache_hold); entries
+# that nothing holds go when a newer one of the same name has been made, but for the one used last.
+
+cache=${VQP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/vqp}
+
+# cache_ensure NAME KEY COMMAND...: set $entry to $cache/NAME-KEY, which COMMAND DIRECTORY makes if it is not there
+cache_ensure()
+{
+	local name=$1 key=$2 lock new before=$exit_commands
+	shift 2
+	entry=$cache/$name-$key
+	mkdir -p "$cache" || die "no cache at $cache: VQP_CACHE=DIRECTORY names another place"
+	exec {lock}>>"$cache/$name.lock" || die "$cache cannot be written: VQP_CACHE=DIRECTORY names another place"
+	flock -n "$lock" || {
+		say "$name: waiting for another run that makes it"
+		flock "$lock"
+	}
+	if [[ ! -d $entry ]]; then
+		new=$cache/$name.new
+		# of a run that was killed
+		cache_remove "$new"
+		say "$name: making $entry (once)"
+		mkdir "$new" || die "$cache cannot be written: VQP_CACHE=DIRECTORY names another place"
+		on_exit "cache_remove '$new'"
+		"$@" "$new" || cache_failed "$name" "$new"
+		mv -T "$new" "$entry" || cache_failed "$name" "$new"
+		exit_commands=$before
+		cache_prune "$name"
+	fi
+	touch -c "$entry"
+	exec {lock}>&-
+}
+
+# cache_failed NAME DIRECTORY: say why nothing was made, as far as it can be told from here
+cache_failed()
+{
+	local left
+	left=$(df --output=avail -BM "$cache" | tail -n 1 | tr -dc 0-9)
+	((left >= 256)) || say "$cache: its file system is full ($left MiB left): VQP_CACHE=DIRECTORY names another place"
+	die "$1: not made; nothing of it is kept"
+}
+
+# cache_hold DIRECTORY: keep it from being removed for as long as this process or one of its children has the lock
+cache_hold()
+{
+	local held
+	exec {held}<"$1" && flock -s "$held"
+}
+
+# cache_remove DIRECTORY: its files may be those of a user namespace
+cache_remove()
+{
+	[[ ! -e $1 ]] || "${as_root[@]}" rm -rf "$1"
+}
+
+# cache_prune NAME: remove entries of that name that nothing uses, but for the two used last
+cache_prune()
+{
+	local old held
+	find "$cache" -mindepth 1 -maxdepth 1 -type d -name "$1-????????????????" -printf '%T@ %p\n' |
+		sort -rn | tail -n +3 | cut -d' ' -f2- |
+		while IFS= read -r old; do
+			exec {held}<"$old"
+			if flock -n -x "$held"; then
+				say "$1: removing $old, which nothing uses"
+				cache_remove "$old"
+			fi
+			exec {held}<&-
+		done
+}
+
+# cache_entries: what it has, a line each: when it was used last, size, name
+cache_entries()
+{
+	local entry
+	find "$cache" -mindepth 1 -maxdepth 1 -type d -name '*-????????????????' 2>/dev/null | sort |
+		while IFS= read -r entry; do
+			printf '%s %8s  %s\n' "$(date -r "$entry" '+%F %R')" "$(du -sh "$entry" 2>/dev/null | cut -f 1)" "$entry"
+		done
+}
+
+# cache_clear: remove all that nothing uses
+cache_clear()
+{
+	local entry held
+	for entry in "$cache"/*; do
+		[[ -d $entry ]] || continue
+		exec {held}<"$entry"
+		if flock -n -x "$held"; then
+			cache_remove "$entry"
+		else
+			say "$entry is in use"
+		fi
+		exec {held}<&-
+	done
+}
+
+# key_of: a key for what comes in
+key_of()
+{
+	sha256sum | cut -c 1-16
+}
