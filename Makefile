@@ -79,8 +79,8 @@ test-all: build $(TOOLS) ## all tests but the long ones, on each kernel
 test-rest: build $(TOOLS) ## what `make test-all` has and `make test` has not, whose results count, too
 	tests/run --rest --continue
 
-test-containers: build $(TOOLS) ## every way of starting containers, and what goes wrong with it: up to an hour a kernel
-	SUITE_TIMEOUT=4000 tests/run $(two_kernels) containers networks functions platforms platforms-faults kubernetes
+test-containers: build $(TOOLS) ## every way of starting containers, and what goes wrong with it: up to an hour a kernel [IMAGE=]
+	SUITE_TIMEOUT=4000 tests/run $(two_kernels) $(if $(IMAGE),--image $(IMAGE)) containers networks functions platforms platforms-faults kubernetes
 
 faults: build $(TOOLS) ## what holds under each fault of the testbed, and the largest requests: some twenty minutes a kernel
 	tests/run $(two_kernels) faults pull large

@@ -6,6 +6,7 @@
 # commit, dirty, started, seconds      what was tested, when, and how long it took
 # ended                                true if nothing was left to do
 # passed, failed, flaky, skipped       tests; the flaky ones have passed, see chance.bash
+# image                                what the nodes of all suites were
 # suites[]                             name, kernel (or "here"), seconds, budget, and the same counts of each;
 #                                      failures[]: test, why[]; flakes[]: test, log
 
@@ -58,9 +59,9 @@ write_last_run()
 {
 	find "$run" -name '*.json' -print0 | sort -z | xargs -0 -r cat | jq -s --arg commit "$commit" \
 		--argjson dirty "$dirty" --arg started "$started" --argjson seconds $((seconds_before + SECONDS)) \
-		--argjson ended "$1" '
+		--argjson ended "$1" --arg image "$image" '
 		def total(of): map(of) | add // 0;
-		{commit: (if $commit == "" then null else $commit end), $dirty, $started, $seconds, $ended,
+		{commit: (if $commit == "" then null else $commit end), $dirty, $started, $seconds, $ended, $image,
 			passed: total(.passed), failed: total(.failed), flaky: total(.flaky), skipped: total(.skipped),
 			suites: .}
 		' >"$last_run.new" && mv "$last_run.new" "$last_run"

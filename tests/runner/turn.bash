@@ -32,7 +32,7 @@ boot()
 {
 	if [[ $1 == debug ]] && ! build_debug; then
 		fail "$label: no kernel"
-	elif ! "$testbed" up --kernel "$1" --cpus "${cpus[$1]}"; then
+	elif ! "$testbed" up --kernel "$1" --image "$image" --cpus "${cpus[$1]}"; then
 		fail "$label: no testbed"
 	else
 		on_each kernel-log >/dev/null || true
@@ -112,6 +112,7 @@ run_turn()
 	local place=$1 suite=$2 booted=$3 start=$SECONDS seconds='' label=$2
 	trap 'end_command; exit 143' TERM
 	[[ $place == here ]] || label="$place: $suite"
+	[[ $place == here || $image == bookworm ]] || label="$place $image: $suite"
 	if [[ " ${plain_suites[*]} " == *" $suite "* ]]; then
 		run_plain "$suite"
 	elif [[ $place != debug ]] && tagged "$suite" debug-only; then
