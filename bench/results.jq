@@ -22,3 +22,38 @@ def percent: if . >= 99 then . * 10 | floor / 10 else floor end | "\(.) %";
 
 def left($width): . + " " * ([$width - length, 0] | max);
 def right($width): " " * ([$width - length, 0] | max) + .;
+
+# The labels of what stands beside the transfers. One that is missing is an error.
+def fact_labels: {
+	connect: {
+		wire_round_trip_us: ["a round trip on the emulated wire", "µs"],
+		wire_idle_round_trip_us: ["the same when the wire has been idle, as it is when a transfer begins", "µs"],
+		empty_ioctl_us: ["an ioctl that does nothing", "µs"],
+		vqp_cached_us: ["connecting with vqp, to a known address", "µs"],
+		vqp_uncached_us: ["connecting with vqp, to an unknown address", "µs"],
+		verbs_best_us: ["connecting with verbs, best case", "µs"],
+	},
+	container_start: {
+		plain_ms: ["starting a container with its network, without vqp", "ms"],
+		vqp_ms: ["starting a container with its network, with vqp", "ms"],
+	},
+};
+
+# {label, value} of each fact, in the order of the table above
+def facts: . as $details
+	| (fact_labels | keys_unsorted[]) as $part
+	| ([$details[$part] | keys[]] - (fact_labels[$part] | keys)) as $unknown
+	| if $unknown != [] then error("no label for \($part): \($unknown | join(", "))") else . end
+	| fact_labels[$part] | to_entries[]
+	| $details[$part][.key] as $value
+	| {label: .value[0], value: "\($value | if . < 100 then . * 10 | round / 10 else thousands end) \(.value[1])"};
+
+# The largest power of ten that is no more than a number from 1
+def unit: . as $n | 1 | until(. * 10 > $n; . * 10);
+
+# A logarithmic axis that begins where times begin and ends where they end, to one digit, as gnuplot says it
+def axis: (min | unit as $u | . / $u | floor * $u) as $from
+	| (max | unit as $u | . / $u | ceil * $u) as $to
+	| (if $to < 10 * $from then [range(1; 10)] else [1, 2, 3, 5] end) as $digits
+	| [$from | unit | while(. <= $to; . * 10) * $digits[] | select(. >= $from and . <= $to)]
+	| "set yrange [\($from):\($to)]", "set ytics (\(sort | map("\"\(thousands)\" \(.)") | join(", ")))";

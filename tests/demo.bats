@@ -40,6 +40,40 @@ setup_file() {
 	[ "$status" -eq 1 ]
 }
 
+@test "table and report say in words what was measured" {
+	run "$DEMO/table" "$OUT/results.json"
+	echo "$output"
+	[[ $output == *"connecting with vqp, to a known address "*" µs"* ]]
+	[[ $output != *_[mu]s* ]]
+	grep -q '<th>starting a container with its network, with vqp</th><td>[0-9,.]* ms</td>' "$OUT/report.html"
+	run grep -E '>[^<]*[a-z][_ ][mu]s<' "$OUT/report.html"
+	echo "$output"
+	[ "$status" -eq 1 ]
+}
+
+@test "what has no label is in no table and no report" {
+	jq '.connect.other_us = 3' "$OUT/details.json" >"$BATS_TEST_TMPDIR/more"
+	run "$DEMO/table" "$BATS_TEST_TMPDIR/more"
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"no label for connect: other_us"* ]]
+	run "$DEMO/report" "$BATS_TEST_TMPDIR/more" "$BATS_TEST_TMPDIR/report.html"
+	[ "$status" -ne 0 ]
+	[ ! -e "$BATS_TEST_TMPDIR/report.html" ]
+}
+
+@test "the chart of the transfers begins and ends where they do" {
+	axis() { jq -rn -L "$DEMO" "include \"results\"; $1 | axis"; }
+	run axis '[3797, 9435, 42477]'
+	echo "$output"
+	[ "${lines[0]}" = "set yrange [3000:50000]" ]
+	[[ ${lines[1]} == 'set ytics ("3,000" 3000, "5,000" 5000, "10,000" 10000, '* ]]
+	run axis '[4.2, 8]'
+	echo "$output"
+	[ "${lines[0]}" = "set yrange [4:8]" ]
+	[ "${lines[1]}" = 'set ytics ("4" 4, "5" 5, "6" 6, "7" 7, "8" 8)' ]
+}
+
 @test "a check of incomplete results fails" {
 	jq 'del(.transfer[] | select(.bytes == 2048))' "$OUT/results.json" >"$BATS_TEST_TMPDIR/less"
 	run "$DEMO/check-results" --complete "$BATS_TEST_TMPDIR/less"
