@@ -11,13 +11,13 @@
 
 /* Command line of a command. Strings are NULL where not given. */
 struct ctl_args {
-	bool json, dry_run, remove;
+	bool json, dry_run, remove, full;
 	bool has_tenant;
 	uint32_t tenant;
 	uint32_t count;
 	int64_t max_vqps, max_mrs, max_bytes, max_rate;	/* -1: not given */
 	uint8_t priority;	/* 0: not given */
-	const char *netns, *address, *name, *socket;
+	const char *netns, *address, *name, *socket, *device;
 	char **words;		/* arguments that are no options */
 	int nwords;
 };
@@ -70,6 +70,7 @@ int ctl_cache_list(const struct ctl_args *args);
 int ctl_cache_flush(const struct ctl_args *args);
 int ctl_ping(const struct ctl_args *args);
 int ctl_configure(const struct ctl_args *args);
+int ctl_selftest(const struct ctl_args *args);
 int ctl_cdi(const struct ctl_args *args);
 
 #endif

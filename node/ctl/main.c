@@ -31,6 +31,8 @@ static const struct ctl_command commands[] = {
 	{ "cache", "flush", "ta", 0, 0, "[--tenant T --address A]", "forget them, or one of them", ctl_cache_flush },
 	{ "ping", NULL, "nc", 1, 1, "ADDRESS [--count N] [--netns NETNS]",
 	  "time round trips to an address of the same tenant; from the host: to a node", ctl_ping },
+	{ "selftest", NULL, "DF", 0, 0, "[--device DEVICE] [--full]",
+	  "what the RDMA device can do, and whether it is what vqp needs", ctl_selftest },
 	{ "configure", NULL, "dr", 1, 1, "docker|containerd|podman|crio [--dry-run] [--remove]",
 	  "tell a container engine of the runtime vqp, or take that back", ctl_configure },
 	{ "cdi", NULL, "", 0, 0, "", "print the CDI specification of the device vqp.io/device=vqp", ctl_cdi },
@@ -58,11 +60,13 @@ static void print_help(const char *noun)
 	puts("                     --max-bytes SIZE (that regions pin, and of arenas; K, M, G and T are powers of 1024);");
 	puts("                     or what it may send: --max-rate SIZE (in a second, from 64K), --priority low|normal|high");
 	puts("  --count N          how many round trips (default 5)");
+	puts("  --device DEVICE    an RDMA device (default: the one that vqp uses, or would use)");
+	puts("  --full             with --json, also addresses and numbers that tell which machine it is");
 	puts("  --dry-run          change nothing, print what would be written");
 	puts("  --remove           take out what configure has written, and nothing else");
 	puts("  --socket PATH      of vqpd, for status (default " VQPD_SOCKET_PATH ")");
 	puts("");
-	puts("Exit status: 0, or as in sysexits.h; 69: no module, no daemon or no RDMA device; 68: nobody has the");
+	puts("Exit status: 0, or as in sysexits.h; 1: a check of selftest failed; 69: no module, no daemon or no RDMA device; 68: nobody has the");
 	puts("address; 66: no such thing; 73: it exists already; 75: no answer; 77: no permission; 64: usage.");
 }
 
@@ -123,6 +127,12 @@ static void take_option(struct ctl_args *args, int option, const char *value)
 	case 's':
 		args->socket = value;
 		break;
+	case 'D':
+		args->device = value;
+		break;
+	case 'F':
+		args->full = true;
+		break;
 	case 'd':
 		args->dry_run = true;
 		break;
@@ -160,6 +170,8 @@ int main(int argc, char **argv)
 		{ "name", required_argument, NULL, 'N' },
 		{ "count", required_argument, NULL, 'c' },
 		{ "socket", required_argument, NULL, 's' },
+		{ "device", required_argument, NULL, 'D' },
+		{ "full", no_argument, NULL, 'F' },
 		{ "dry-run", no_argument, NULL, 'd' },
 		{ "remove", no_argument, NULL, 'r' },
 		{ "max-vqps", required_argument, NULL, 'V' },
