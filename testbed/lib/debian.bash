@@ -47,9 +47,9 @@ debian_apt_options()
 # words of RELEASES and PACKAGES are separated by blanks, the first release is the root's own
 debian_root()
 {
-	local text=$1 output=$2 releases=$3 include=$4 options exclude sources
+	local text=$1 output=$2 include=$4 releases options exclude sources
+	read -ra releases <<<"$3"
 	shift 4
-	read -ra releases <<<"$releases"
 	mapfile -t options < <(debian_apt_options)
 	for exclude in "${root_excludes[@]}"; do
 		options+=("--dpkgopt=path-exclude=$exclude")

@@ -98,7 +98,7 @@ kernel_pack()
 		kernel_initramfs "$modules" "$release" "$directory/initramfs" &&
 		truncate -s 512M "$directory/modules.img" &&
 		mke2fs -q -t ext4 -L vqp-modules -O ^has_journal -m 0 -d "$modules/usr/lib/modules" "$directory/modules.img" &&
-		rm -rf "$modules" "$root/boot"
+		rm -rf "$modules" "${root:?}/boot"
 }
 
 # kernel_initramfs MODULES RELEASE TREE: busybox, and the modules with which a node finds its root, in loading order
