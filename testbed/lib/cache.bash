@@ -7,7 +7,7 @@
 # held meanwhile. Whatever uses an entry holds a shared lock on its directory (cache_hold); entries
 # that nothing holds go when a newer one of the same name has been made, but for the one used last.
 
-cache=${VQP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/vqp}
+cache=${VQP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/vqp}
 
 # cache_ensure NAME KEY COMMAND...: set $entry to $cache/NAME-KEY, which COMMAND DIRECTORY makes if it is not there
 cache_ensure()
@@ -15,8 +15,9 @@ cache_ensure()
 	local name=$1 key=$2 lock new before=$exit_commands
 	shift 2
 	entry=$cache/$name-$key
-	mkdir -p "$cache" || die "no cache at $cache: VQP_CACHE=DIRECTORY names another place"
-	exec {lock}>>"$cache/$name.lock" || die "$cache cannot be written: VQP_CACHE=DIRECTORY names another place"
+	{ mkdir -p "$cache" && [[ -w $cache ]]; } ||
+		die "no cache at $cache: VQP_CACHE=DIRECTORY names another place"
+	exec {lock}>>"$cache/$name.lock"
 	flock -n "$lock" || {
 		say "$name: waiting for another run that makes it"
 		flock "$lock"
@@ -26,10 +27,10 @@ cache_ensure()
 		# of a run that was killed
 		cache_remove "$new"
 		say "$name: making $entry (once)"
-		mkdir "$new" || die "$cache cannot be written: VQP_CACHE=DIRECTORY names another place"
+		mkdir "$new" || cache_failed "$name"
 		on_exit "cache_remove '$new'"
-		"$@" "$new" || cache_failed "$name" "$new"
-		mv -T "$new" "$entry" || cache_failed "$name" "$new"
+		"$@" "$new" || cache_failed "$name"
+		mv -T "$new" "$entry" || cache_failed "$name"
 		exit_commands=$before
 		cache_prune "$name"
 	fi
@@ -37,7 +38,7 @@ cache_ensure()
 	exec {lock}>&-
 }
 
-# cache_failed NAME DIRECTORY: say why nothing was made, as far as it can be told from here
+# cache_failed NAME: say why nothing was made, as far as it can be told from here
 cache_failed()
 {
 	local left
