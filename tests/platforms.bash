@@ -140,6 +140,8 @@ containerd_forget() {
 	eventually ctr container delete "$1"
 	# ctr calls DEL for those alone that it waits for
 	CNI_PATH=/opt/cni/bin cni-exec del /etc/cni/net.d/10-net.conflist "default-$1" "" eth0
+	# what it keeps of the ADD goes with its own DEL alone
+	rm -f "/var/lib/cni/results/net-default-$1-eth0"
 }
 containerd_pid() { ctr task list | awk -v name="$1" '$1 == name { print $2 }'; }
 containerd_address() {
