@@ -3,6 +3,10 @@
 
 TOP := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
 
+ifneq ($(words $(TOP)),1)
+$(error make cannot work in a directory whose path has a blank in it: $(TOP))
+endif
+
 # What is tried on virtual nodes is built in the toolbox (testbed/toolbox), which has the same compilers on
 # every host; what is installed on this machine is built by its own, beside it.
 O ?= $(TOP)/build$(if $(VQP_TOOLBOX),,/here)

@@ -7,7 +7,9 @@
 # held meanwhile. Whatever uses an entry holds a shared lock on its directory (cache_hold); entries
 # that nothing holds go when a newer one of the same name has been made, but for the one used last.
 
-cache=${VQP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/vqp}
+# ~ is right without $HOME, too
+cache=${VQP_CACHE:-${XDG_CACHE_HOME:-${HOME:-$(cd ~ && pwd)}/.cache}/vqp}
+cache=$(realpath -m -- "$cache")
 
 # cache_ensure NAME KEY COMMAND...: set $entry to $cache/NAME-KEY, which COMMAND DIRECTORY makes if it is not there
 cache_ensure()
@@ -15,9 +17,8 @@ cache_ensure()
 	local name=$1 key=$2 lock new before=$exit_commands
 	shift 2
 	entry=$cache/$name-$key
-	{ mkdir -p "$cache" && [[ -w $cache ]]; } ||
-		die "no cache at $cache: VQP_CACHE=DIRECTORY names another place"
-	exec {lock}>>"$cache/$name.lock"
+	mkdir -p "$cache" || die "no cache at $cache: $cache_elsewhere"
+	exec {lock}>>"$cache/$name.lock" || cache_failed "$name"
 	flock -n "$lock" || {
 		say "$name: waiting for another run that makes it"
 		flock "$lock"
@@ -38,12 +39,18 @@ cache_ensure()
 	exec {lock}>&-
 }
 
+cache_elsewhere='VQP_CACHE=DIRECTORY names another place'
+
 # cache_failed NAME: say why nothing was made, as far as it can be told from here
 cache_failed()
 {
 	local left
 	left=$(df --output=avail -BM "$cache" | tail -n 1 | tr -dc 0-9)
-	((left >= 256)) || say "$cache: its file system is full ($left MiB left): VQP_CACHE=DIRECTORY names another place"
+	if [[ ! -w $cache ]]; then
+		say "$cache cannot be written: $cache_elsewhere"
+	elif ((left < 256)); then
+		say "$cache: its file system is full ($left MiB left): $cache_elsewhere"
+	fi
 	die "$1: not made; nothing of it is kept"
 }
 
@@ -57,7 +64,7 @@ cache_hold()
 # cache_remove DIRECTORY: its files may be those of a user namespace
 cache_remove()
 {
-	[[ ! -e $1 ]] || "${as_root[@]}" rm -rf "$1"
+	[[ ! -e $1 ]] || "${as_root[@]}" rm -rf --one-file-system -- "$1"
 }
 
 # cache_prune NAME: remove entries of that name that nothing uses, but for the two used last

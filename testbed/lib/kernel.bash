@@ -60,7 +60,7 @@ kernel_source=/usr/src/linux-source-6.1.tar.xz
 
 kernel_make_debug()
 {
-	watched "$1/log" "kernel: debug" "$top/testbed/kernel/build" \
+	watched "$1/log" "kernel: debug" "${ends_with_us[@]}" "$top/testbed/kernel/build" \
 		"$kernel_source" "$top/testbed/kernel/debug.config" "$1" && rm "$1/log"
 }
 

@@ -11,14 +11,23 @@ own_mounts=(unshare --mount)
 as_root=()
 ((EUID == 0)) || as_root=("${own_mounts[@]}" --)
 
+# the same, with processes of its own, for a command that ends, with all that it started, when this process
+# does, even if it is killed
+ends_with_us=(setpriv --pdeathsig KILL -- "${own_mounts[@]}" --pid --fork --kill-child --)
+
 # as_root_possible: fails with what to do
 as_root_possible()
 {
+	local user or='(or run all of this as root)'
 	((EUID == 0)) && return
-	command -v newuidmap >/dev/null || die "as root: apt-get install uidmap (or run all of this as root)"
-	"${as_root[@]}" true 2>/dev/null ||
-		die "user $(id -un) may not have a user namespace; as root: usermod --add-subuids 100000-165535" \
-			"--add-subgids 100000-165535 $(id -un) (or run all of this as root)"
+	user=$(id -un)
+	command -v newuidmap >/dev/null || die "as root: $debian_install uidmap mmdebstrap $or"
+	"${as_root[@]}" true 2>/dev/null && return
+	[[ $(grep -ls "^\($user\|$UID\):" /etc/sub{u,g}id) == *uid*gid ]] ||
+		die "user $user has no other user IDs to use; as root: usermod --add-subuids 100000-165535" \
+			"--add-subgids 100000-165535 $user $or"
+	die "user $user may not have a user namespace here: $("${as_root[@]}" true 2>&1)" \
+		"(sysctl kernel.unprivileged_userns_clone user.max_user_namespaces; or run all of this as root)"
 }
 
 # root_exec ROOT COMMAND...: become that command there, in a mount namespace of its own
