@@ -345,6 +345,18 @@ kept()
 	[ "$(kept)" = '3 5' ]
 }
 
+@test "a toolbox is in use for as long as a command runs in it" {
+	local tool
+	toolbox true
+	tool=$(echo "$VQP_CACHE"/toolbox-build-*)
+	toolbox sh -c "touch $VQP_CACHE/inside; sleep 300" &
+	until_true test -e "$VQP_CACHE/inside"
+	run ! flock -n "$tool" true
+	pkill -P $! || kill $!
+	wait || true
+	flock -n "$tool" true
+}
+
 @test "what is in use is not cleared" {
 	local holder
 	hold 1

@@ -33,6 +33,7 @@ as_root_possible()
 # root_exec ROOT COMMAND...: become that command there, in a mount namespace of its own
 root_exec()
 {
-	cache_hold "$1"
+	# what is removed, or not, is the entry as a whole
+	cache_hold "${1%/root}"
 	exec "${own_mounts[@]}" -- "$top/testbed/lib/enter" "$@"
 }
