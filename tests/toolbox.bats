@@ -238,7 +238,7 @@ mirror()
 	socat TCP-LISTEN:4712,bind=127.0.0.1,fork,reuseaddr EXEC:'sleep 300' &
 	pid=$!
 	mirror http://127.0.0.1:4712
-	fails 125 "packages come from http://127.0.0.1:4712/debian" "given up after 1 s without an answer, 3 times" -- toolbox true
+	fails 125 "packages come from http://127.0.0.1:4712/debian" "given up after 1 s without an answer, 3 times a release" -- toolbox true
 	kill "$pid"
 	pkill -f 'sleep 300' -P "$pid" || true
 	echo "$((SECONDS - start)) s"
@@ -278,6 +278,13 @@ made_whole()
 }
 
 @test "after SIGTERM nothing is left, and the next run makes it whole" {
+	interrupted TERM 143
+	nothing_made
+	made_whole
+}
+
+@test "what does not heed SIGTERM is ended, too" {
+	sed -i '2i trap "" TERM' "$stub/mmdebstrap"
 	interrupted TERM 143
 	nothing_made
 	made_whole

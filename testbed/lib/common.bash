@@ -54,6 +54,19 @@ watched()
 	return "$status"
 }
 
+# end_group PID: end that child and all of its process group
+end_group()
+{
+	local tenths
+	kill -- "-$1" 2>/dev/null
+	for ((tenths = 0; tenths < 50; tenths++)); do
+		kill -0 -- "-$1" 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -KILL -- "-$1" 2>/dev/null
+	wait "$1"
+}
+
 watch_log()
 {
 	local log=$1 pid seconds=0 status=0 before=$exit_commands
@@ -61,7 +74,7 @@ watch_log()
 	# a process group of its own can be ended as a whole
 	setsid "$@" </dev/null >"$log" 2>&1 &
 	pid=$!
-	on_exit "kill -- -$pid 2>/dev/null; wait $pid"
+	on_exit "end_group $pid"
 	while kill -0 "$pid" 2>/dev/null; do
 		sleep 1
 		((++seconds % 10 == 0)) && say "  ... $(tail -n 1 "$log" | tr '\r' '\n' | tail -n 1 | cut -c 1-90)"

@@ -82,7 +82,7 @@ debian_root()
 		--include="$(xargs <<<"$include" | tr ' ' ,)" "${options[@]}" "$@" \
 		"${releases[0]}" "$output" "$sources" || {
 		say "$text: failed; packages come from $(awk '{ print $3; exit }' "$sources")," \
-			"who is given up after $debian_timeout s without an answer, $((debian_retries + 1)) times"
+			"who is given up after $debian_timeout s without an answer, $((debian_retries + 1)) times a release"
 		return 1
 	}
 	rm -f "$output.log" "$sources"
