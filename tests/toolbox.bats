@@ -126,13 +126,13 @@ no_process()
 }
 
 @test "what is written in the toolbox is gone afterwards, but for source tree and cache" {
-	local there file
-	for file in /etc/vqp-was-here /root/vqp-was-here /var/tmp/vqp-was-here /opt/vqp-was-here; do
-		toolbox sh -c "mkdir -p ${file%/*} && touch $file"
+	local there file files=({/etc,/root,/var/tmp,/opt/new}/vqp-was-here)
+	toolbox sh -c "mkdir -p /opt/new && touch ${files[*]} && ls ${files[*]}"
+	for file in "${files[@]}"; do
 		[ ! -e "$file" ]
 		fails 1 -- toolbox test -e "$file"
 	done
-	for file in /usr/vqp-was-here /etc/apt/vqp-was-here /var/lib/apt/lists/vqp-was-here /var/lib/dpkg/vqp-was-here; do
+	for file in {/usr,/etc/apt,/var/lib/apt/lists,/var/lib/dpkg}/vqp-was-here; do
 		fails 1 "Read-only" -- toolbox touch "$file"
 	done
 	there=$(mktemp -u "$top/build/vqp-was-here.XXXXXX")
