@@ -26,7 +26,7 @@ TOOLS := tests/vqpt tests/allocfail tests/soak tests/fuzz-kernel examples/fn ben
 
 # what is tried, and made in the toolbox
 TRIED := demo bench image test test-all test-rest test-containers faults leftovers soak cycles test-debug unit fuzz planted coverage \
-	fuzz-kernel check kmod-debug
+	fuzz-kernel check kmod-debug test-hosts
 
 .PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) install uninstall clean
 
@@ -55,7 +55,7 @@ kmod:
 # MAKEOVERRIDES: variables of the command line. What make hands to other makes is not for one that starts anew.
 $(TRIED):
 	@env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(TOP)/testbed/toolbox \
-		$(if $(filter demo bench image,$@),build,test) make -C $(TOP) $@ $(MAKEOVERRIDES)
+		$(if $(filter demo bench image test-hosts,$@),build,test) make -C $(TOP) $@ $(MAKEOVERRIDES)
 
 else
 
@@ -118,6 +118,9 @@ planted: build $(TOOLS) ## plant defects and see that each is caught: some ten m
 
 coverage: ## what the tests reach of engine, module and user space: half an hour
 	tests/coverage
+
+test-hosts: ## `make demo` on fresh Debian 12 and 13, as root and as a user, and what it changes there; to be run as root: some forty minutes
+	tests/hosts
 
 fuzz-kernel: build $(TOOLS) kmod-debug ## fuzz the module on the debug kernel: an hour or two [FUZZ_CALLS= FUZZ_PACKET_SECONDS=]
 	FUZZ_CALLS=$(or $(FUZZ_CALLS),1000000) FUZZ_PACKET_SECONDS=$(or $(FUZZ_PACKET_SECONDS),300) \
