@@ -20,7 +20,7 @@ accelerator()
 	fi
 	key=$(cat /proc/sys/kernel/random/boot_id <(qemu-system-x86_64 --version) | sha256sum)
 	verdict=$cache/accel-${key:0:16}
-	if [[ ! -f $verdict ]]; then
+	if [[ ! -s $verdict ]]; then
 		# of earlier boots of this machine
 		rm -f "$cache"/accel-*
 		probe=$(timeout -k 1 10 qemu-system-x86_64 -accel kvm -cpu host -m 512M -nodefaults \
