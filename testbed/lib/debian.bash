@@ -78,8 +78,8 @@ debian_root()
 	sources=$output.list
 	debian_sources "${releases[@]}" >"$sources" || return
 	# INITRD=No: kernel packages need not make an initramfs
-	watched "$output.log" "$text" "${ends_with_us[@]}" env -i "${environment[@]}" INITRD=No mmdebstrap --mode=root --variant=minbase --format=directory \
-		--include="$(xargs <<<"$include" | tr ' ' ,)" "${options[@]}" "$@" \
+	watched "$output.log" "$text" "${ends_with_us[@]}" env -i "${environment[@]}" INITRD=No \
+		mmdebstrap --mode=root --variant=minbase --format=directory --include="$(xargs <<<"$include" | tr ' ' ,)" "${options[@]}" "$@" \
 		"${releases[0]}" "$output" "$sources" || {
 		say "$text: failed; packages come from $(awk '{ print $3; exit }' "$sources")," \
 			"who is given up after $debian_timeout s without an answer, $((debian_retries + 1)) times a release"
