@@ -306,7 +306,7 @@ ci()
 	cp "$BATS_TEST_DIRNAME/../.ci/run" .ci/
 	printf '%s\n' 'test: ; $(BUILD) && tests/run some' 'test-rest: ; tests/run --continue other' >Makefile
 	# without what bats has told its own
-	run env -i PATH="${PATH#"$BATS_LIBEXEC":}" BUILD="$BUILD" BOOTS="$BOOTS" .ci/run 3>&-
+	run env -i PATH="${PATH#"$BATS_LIBEXEC":}" VQP_TOOLBOX=test BUILD="$BUILD" BOOTS="$BOOTS" .ci/run 3>&-
 	echo "$output"
 	[ "$status" -eq "$1" ]
 }
