@@ -291,7 +291,10 @@ program()
 		sleep 0.1
 	done
 	kill $!
-	run ! wait $!
+	# not by `run`, whose subshell has no children to wait for
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 143 ]
 	for i in {1..100}; do
 		[[ $(ps -o stat= -p "$(cat pid)") == @(|Z*) ]] && return
 		sleep 0.1
