@@ -10,8 +10,8 @@ load lib
 on() { node "$1" bash -c "source /vqp/tests/node.bash; $2"; }
 
 setup_file() {
-	vqp_up && device=$(node 1 sh -c 'vqpctl pool --json | jq -er .parent') && export device &&
-		node 1 sh -c 'vqpctl selftest --json >/run/vqp/selftest.json'
+	vqp_up && device=$(on 1 'vqpctl pool --json | jq -er .parent') && export device &&
+		on 1 'vqpctl selftest --json >/run/vqp/selftest.json'
 }
 
 # A test that unloads the module calls this first.
@@ -39,7 +39,7 @@ told() { node 1 jq -e "$1" /run/vqp/selftest.json; }
 
 @test "selftest: the device it tries is the parent, with the module's payload" {
 	told ".device.name == \"$device\" and .device.driver == \"rdma_rxe\""
-	told ".device.active_mtu == $(node 1 sh -c 'vqpctl pool --json | jq .mtu')"
+	told ".device.active_mtu == $(on 1 'vqpctl pool --json | jq .mtu')"
 }
 
 @test "selftest: the table says the same" {
@@ -64,12 +64,12 @@ told() { node 1 jq -e "$1" /run/vqp/selftest.json; }
 }
 
 @test "selftest: a device that is not there is named, and so is what is wrong with the command" {
-	run -66 node 1 vqpctl selftest --device nobody0
+	run -66 on 1 'vqpctl selftest --device nobody0'
 	[ "$output" = "vqpctl: no RDMA device nobody0: rdma link" ]
 	run -66 on 1 'vqpctl selftest --device nobody0 --json 2>/dev/null | jq -r .errno; exit "${PIPESTATUS[0]}"'
 	[ "$output" = ENOENT ]
-	run -64 node 1 vqpctl selftest "$device"
-	run -64 node 1 vqpctl selftest --count 3
+	run -64 on 1 "vqpctl selftest $device"
+	run -64 on 1 'vqpctl selftest --count 3'
 }
 
 @test "selftest: without the module it tries the first usable device" {
@@ -82,7 +82,7 @@ told() { node 1 jq -e "$1" /run/vqp/selftest.json; }
 @test "selftest: without a device it says how to make one" {
 	disturb
 	vqp_down
-	run on 1 'netdev=$(rdma -json link show | jq -r ".[0].netdev")
+	run on 1 'netdev=$(rdma --json link show | jq -r ".[0].netdev")
 		rdma link delete '"$device"'
 		status=0; vqpctl selftest || status=$?
 		rdma link add '"$device"' type rxe netdev "$netdev"
