@@ -107,12 +107,13 @@ no_process()
 	toolbox true
 	"$top/testbed/toolbox" build sleep 4711 &
 	pid=$!
-	until_true pgrep -f 'sleep 4711'
+	# itself, and not the script that is to become it
+	until_true pgrep -x -f 'sleep 4711'
 	kill -TERM "$pid"
 	status=0
 	wait "$pid" || status=$?
 	[ "$status" -eq 143 ]
-	no_process 'sleep 4711'
+	until_true no_process 'sleep 4711'
 }
 
 @test "of this machine's environment only what is for this project comes in" {
