@@ -4,6 +4,7 @@
 # The static checks can fail: each is given a tree in which it finds nothing, and then a defect.
 
 bats_require_minimum_version 1.5.0
+load expect
 
 setup()
 {
@@ -290,16 +291,8 @@ program()
 	until [ -s pid ]; do
 		sleep 0.1
 	done
-	kill $!
-	# not by `run`, whose subshell has no children to wait for
-	status=0
-	wait $! || status=$?
-	[ "$status" -eq 143 ]
-	for i in {1..100}; do
-		[[ $(ps -o stat= -p "$(cat pid)") == @(|Z*) ]] && return
-		sleep 0.1
-	done
-	false
+	ends_by TERM 143 $!
+	within 10 runs_no_more "$(cat pid)"
 }
 
 @test "a check that is killed has failed" {

@@ -5,6 +5,7 @@
 # machine; tests/run-testbed stands in for testbed/testbed.
 
 bats_require_minimum_version 1.5.0
+load expect
 
 setup()
 {
@@ -265,19 +266,11 @@ plain()
 	until [ -s "$BOOTS.pid" ] && [ "$(jq .passed build/last-run.json)" -eq 1 ]; do
 		sleep 0.1
 	done
-	kill $!
-	# not by `run`, whose subshell has no children to wait for
-	status=0
-	wait $! || status=$?
-	[ "$status" -eq 143 ]
+	ends_by TERM 143 $!
 	cat out
 	says '.ended == false and .passed == 1 and .failed == 0'
 	[ -z "$(ls -d build/run-* build/testbed/* 2>/dev/null)" ]
-	for i in {1..100}; do
-		[[ $(ps -o stat= -p "$(cat "$BOOTS.pid")") == @(|Z*) ]] && return
-		sleep 0.1
-	done
-	false
+	within 10 runs_no_more "$(cat "$BOOTS.pid")"
 }
 
 @test "a run that is continued counts the one before, whose failure remains one" {

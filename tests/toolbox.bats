@@ -5,6 +5,7 @@
 # mmdebstrap makes roots of busybox, since the real one takes a minute; `make test-hosts` has the real one.
 
 bats_require_minimum_version 1.5.0
+load expect
 
 setup()
 {
@@ -64,18 +65,6 @@ nothing_made()
 	[[ ! $(find "$VQP_CACHE" -mindepth 1 -maxdepth 1 -type d ! -name go) ]]
 }
 
-# until_true COMMAND...: within ten seconds
-until_true()
-{
-	local i
-	for ((i = 0; i < 100; i++)); do
-		! "$@" || return 0
-		sleep 0.1
-	done
-	echo "not within ten seconds: $*"
-	return 1
-}
-
 no_process()
 {
 	! pgrep -f "$1" >/dev/null
@@ -108,12 +97,9 @@ no_process()
 	"$top/testbed/toolbox" build sleep 4711 &
 	pid=$!
 	# itself, and not the script that is to become it
-	until_true pgrep -x -f 'sleep 4711'
-	kill -TERM "$pid"
-	status=0
-	wait "$pid" || status=$?
-	[ "$status" -eq 143 ]
-	until_true no_process 'sleep 4711'
+	within 10 pgrep -x -f 'sleep 4711'
+	ends_by TERM 143 "$pid"
+	within 10 no_process 'sleep 4711'
 }
 
 @test "of this machine's environment only what is for this project comes in" {
@@ -247,21 +233,24 @@ mirror()
 	nothing_made
 }
 
-# interrupted SIGNAL STATUS: while it is made
-interrupted()
+# making: until $pid is ended, the toolbox is
+making()
 {
-	local pid
 	touch "$stub/slow"
 	rm -f "$stub/made"
 	# what bash starts beside itself would ignore SIGINT
 	env --default-signal=INT "$top/testbed/toolbox" build true 2>"$BATS_TEST_TMPDIR/said" &
 	pid=$!
-	until_true test -s "$stub/made"
-	kill "-$1" "$pid"
-	status=0
-	wait "$pid" || status=$?
-	[ "$status" -eq "$2" ]
-	until_true no_process "$stub/mmdebstrap"
+	within 10 test -s "$stub/made"
+}
+
+# interrupted SIGNAL STATUS: while it is made
+interrupted()
+{
+	local pid
+	making
+	ends_by "$1" "$2" "$pid"
+	within 10 no_process "$stub/mmdebstrap"
 	rm "$stub/slow"
 }
 
@@ -301,7 +290,7 @@ made_whole()
 	echo 2 >"$stub/takes"
 	"$top/testbed/toolbox" build cat /etc/whole >"$BATS_TEST_TMPDIR/first" &
 	pid=$!
-	until_true test -s "$stub/made"
+	within 10 test -s "$stub/made"
 	run --separate-stderr toolbox cat /etc/whole
 	[ "$output" = whole ]
 	[[ $stderr == *"waiting for another run"* ]]
@@ -325,7 +314,7 @@ entry()
 hold()
 {
 	entry "$1" "cache_hold \"\$entry\"; echo \$\$ >'$BATS_TEST_TMPDIR/holder'; exec sleep 300" &
-	until_true test -s "$BATS_TEST_TMPDIR/holder"
+	within 10 test -s "$BATS_TEST_TMPDIR/holder"
 	holder=$(<"$BATS_TEST_TMPDIR/holder")
 }
 
@@ -358,7 +347,7 @@ kept()
 	toolbox true
 	tool=$(echo "$VQP_CACHE"/toolbox-build-*)
 	toolbox sh -c "touch $VQP_CACHE/inside; sleep 300" &
-	until_true test -e "$VQP_CACHE/inside"
+	within 10 test -e "$VQP_CACHE/inside"
 	run ! flock -n "$tool" true
 	pkill -P $! || kill $!
 	wait || true
@@ -373,6 +362,18 @@ kept()
 	kill "$holder"
 	[[ $output == *"0000000000000001 is in use"* ]]
 	[ "$(kept)" = 1 ]
+}
+
+@test "what is being made is not cleared, but what was left of it is" {
+	local pid
+	making
+	VQP_TOOLBOX=build run "$top/testbed/testbed" cache clear
+	[[ $output == *"toolbox-build.new is in use"* ]]
+	[ -d "$VQP_CACHE/toolbox-build.new" ]
+	ends_by KILL 137 "$pid"
+	# what it had started to wait with has the lock for a moment longer
+	cleared() { VQP_TOOLBOX=build "$top/testbed/testbed" cache clear; [ ! -e "$VQP_CACHE/toolbox-build.new" ]; }
+	within 10 cleared
 }
 
 # ---- where packages come from ----

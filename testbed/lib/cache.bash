@@ -5,7 +5,7 @@
 #
 # An entry appears whole or not at all: it is made as $cache/NAME.new and renamed. $cache/NAME.lock is
 # held meanwhile. Whatever uses an entry holds a shared lock on its directory (cache_hold); entries
-# that nothing holds go when a newer one of the same name has been made, but for the one used last.
+# that nothing holds go when a newer one of the same name has been made, but for the two used last.
 
 # ~ is right without $HOME, too
 cache=${VQP_CACHE:-${XDG_CACHE_HOME:-${HOME:-$(cd ~ && pwd)}/.cache}/vqp}
@@ -67,19 +67,28 @@ cache_remove()
 	[[ ! -e $1 ]] || "${as_root[@]}" rm -rf --one-file-system -- "$1"
 }
 
+# cache_remove_unused DIRECTORY [LOCK]: unless something holds LOCK, which is the directory itself for an entry
+cache_remove_unused()
+{
+	local held status=1
+	exec {held}<"${2-$1}"
+	if flock -n -x "$held"; then
+		say "removing $1, which nothing uses"
+		cache_remove "$1"
+		status=0
+	fi
+	exec {held}<&-
+	return "$status"
+}
+
 # cache_prune NAME: remove entries of that name that nothing uses, but for the two used last
 cache_prune()
 {
-	local old held
+	local old
 	find "$cache" -mindepth 1 -maxdepth 1 -type d -name "$1-????????????????" -printf '%T@ %p\n' |
 		sort -rn | tail -n +3 | cut -d' ' -f2- |
 		while IFS= read -r old; do
-			exec {held}<"$old"
-			if flock -n -x "$held"; then
-				say "$1: removing $old, which nothing uses"
-				cache_remove "$old"
-			fi
-			exec {held}<&-
+			cache_remove_unused "$old"
 		done
 }
 
@@ -96,16 +105,13 @@ cache_entries()
 # cache_clear: remove all that nothing uses
 cache_clear()
 {
-	local entry held
+	local entry lock
 	for entry in "$cache"/*; do
 		[[ -d $entry ]] || continue
-		exec {held}<"$entry"
-		if flock -n -x "$held"; then
-			cache_remove "$entry"
-		else
-			say "$entry is in use"
-		fi
-		exec {held}<&-
+		# what is being made is its maker's
+		lock=$entry
+		[[ ! -e ${entry%.new}.lock ]] || lock=${entry%.new}.lock
+		cache_remove_unused "$entry" "$lock" || say "$entry is in use"
 	done
 }
 
