@@ -17,11 +17,11 @@ image_releases()
 	esac
 }
 
-# image_packages IMAGE: from packages/node; a word in brackets behind a package is the only image that has it
+# image_packages IMAGE: from packages/node; words in brackets behind a package are the only images that have it
 image_packages()
 {
-	sed 's/#.*//' "$top/testbed/packages/node" |
-		awk -v image="$1" 'NF == 1 || (NF > 1 && index($0, "[") && (" " $0 " ") ~ ("[[ ]" image "[] ]")) { print $1 }'
+	sed 's/#.*//; s/[][]//g' "$top/testbed/packages/node" |
+		awk -v image="$1" 'NF == 1 { print $1 } { for (i = 2; i <= NF; i++) if ($i == image) print $1 }'
 }
 
 image_known()
