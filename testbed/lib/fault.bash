@@ -91,7 +91,7 @@ fault_crash()
 	done
 	# the shared connection does not outlive the node
 	mapfile -t options < <(node_ssh_options "$node")
-	(cd "$state" && ssh "${options[@]}" -O exit root@127.0.0.1 2>/dev/null)
+	(cd "$state" && ssh "${options[@]}" -O exit "$(node_login "$node")" 2>/dev/null)
 	rm -f "$state/node-$node.ssh"
 }
 

@@ -1,178 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=bash disable=SC2054 # QEMU's options are full of commas
-# One node of the testbed in $state: its QEMU process and the ssh connection to it.
+# shellcheck shell=bash
+# A node of the testbed in $state: a process that lives as long as the node does, and the shared
+# ssh connection to it.
 #
-# state/image, state/kernel       the directories of image and kernel in the cache
-# state/initramfs                 the kernel's first file system, with the guest's files as they are now
-# state/slowness                  what time-outs are multiplied by
-# state/node-I.pid, node-I.port   the process, and the loopback port of its sshd
-# state/node-I.console            everything the kernel said on its console
-# state/node-I.monitor            the socket of QEMU's monitor
-# state/node-I.ssh                the control socket of the shared ssh connection
+# state/nodes             how many there are
+# state/slowness          what time-outs are multiplied by
+# state/node-I.pid        the process
+# state/node-I.console    everything its kernel said
+# state/node-I.errors     what the process said itself
+# state/node-I.ssh        the control socket of the connection
+#
+# What a virtual node is like is in emulator.bash, which has these functions for what is here:
+#
+# nodes_begin NODES       have them, from nothing
+# nodes_end               give back what they hold, but for their processes here
+# node_login NODE         whom ssh is to reach
+# node_ssh_options NODE   options for ssh and scp, to be run in $state because a socket's path is short
+# node_line NODE WORD...  what a shell there runs for that command
+# node_root NODE          where on the machine that is reached the node's file system is
+# node_describe NODE      what there is, in a few words
 
-# accelerator VMLINUX INITRAMFS: "kvm" where a real kernel reaches user space under it, else "tcg"
-accelerator()
-{
-	local vmlinux=$1 initramfs=$2 verdict key probe
-	if [[ ! -w /dev/kvm ]]; then
-		echo tcg
-		return
-	fi
-	key=$(cat /proc/sys/kernel/random/boot_id <(qemu-system-x86_64 --version) | sha256sum)
-	verdict=$cache/accel-${key:0:16}
-	if [[ ! -s $verdict ]]; then
-		# of earlier boots of this machine
-		rm -f "$cache"/accel-*
-		probe=$(timeout -k 1 10 qemu-system-x86_64 -accel kvm -cpu host -m 512M -nodefaults \
-			-no-user-config -display none -no-reboot -serial stdio \
-			-kernel "$vmlinux" -initrd "$initramfs" \
-			-append "console=ttyS0 panic=-1 vqp.probe" </dev/null 2>/dev/null)
-		if [[ $probe == *"vqp-probe: user space runs"* ]]; then
-			echo kvm >"$verdict"
-		else
-			echo tcg >"$verdict"
-		fi
-	fi
-	cat "$verdict"
-}
-
+# node_alive NODE: its process is there
 node_alive()
 {
 	local pid
 	pid=$(cat "$state/node-$1.pid" 2>/dev/null) || return
 	# a recycled process id does not run in our directory
 	[[ $(readlink "/proc/$pid/cwd") == "$state" ]]
-}
-
-# The data link is datagrams between Unix sockets: nothing is lost on the way, and a node may come
-# and go. Node 1 is the hub when there are more than two.
-node_data_link()
-{
-	local node=$1 nodes=$2 peer args=()
-	local address=local.type=unix,local.path=link-
-	if ((nodes == 2)); then
-		args=(-netdev "dgram,id=data,${address}$node,remote.type=unix,remote.path=link-$((3 - node))")
-	elif ((node > 1)); then
-		args=(-netdev "dgram,id=data,${address}$node,remote.type=unix,remote.path=link-1-$node")
-	else
-		args=(-netdev hubport,id=data,hubid=1)
-		for ((peer = 2; peer <= nodes; peer++)); do
-			args+=(-netdev "dgram,id=link$peer,${address}1-$peer,remote.type=unix,remote.path=link-$peer"
-				-netdev "hubport,id=hub$peer,hubid=1,netdev=link$peer")
-		done
-	fi
-	printf '%s\n' "${args[@]}"
-}
-
-# host_tsc_khz: how fast this machine's time stamp counter counts, in kHz; 0 leaves it to be measured
-host_tsc_khz()
-{
-	# bogomips are twice the megahertz wherever the counter is what delays are timed by
-	awk '$1 == "bogomips" { khz = $3 * 500 } END { printf "%d\n", khz }' /proc/cpuinfo
-}
-
-# node_start NODE PORT: start QEMU in the background with nothing of ours open in it
-node_start()
-{
-	local node=$1 port=$2 image kernel nodes accel cpus link suffix append args modules=()
-	image=$(<"$state/image") kernel=$(<"$state/kernel") nodes=$(<"$state/nodes")
-	accel=$(<"$state/accel") cpus=$(<"$state/cpus")
-	suffix=$(printf %02x "$node")
-	mapfile -t link < <(node_data_link "$node" "$nodes")
-	[[ ! -e $kernel/modules.img ]] ||
-		modules=(-drive "file=$kernel/modules.img,format=raw,if=none,id=modules,readonly=on"
-			-device virtio-blk-pci,drive=modules)
-	append="console=ttyS0 loglevel=5 mitigations=off panic=-1 oops=panic softlockup_panic=1"
-	append+=" sysctl.kernel.hung_task_panic=1 sysctl.kernel.panic_on_rcu_stall=1 unknown_nmi_panic"
-	# The time stamp counter is the host's; any other clock is a device, slow to read. How fast it
-	# counts, a kernel that measures it on a busy host may get wrong several times over.
-	append+=" tsc=reliable tsc_early_khz=$(host_tsc_khz) vqp.node=$node"
-	# QEMU keeps its translation of code by virtual address, too: a program that is elsewhere each time is
-	# translated each time, and that took most of the time that programs ran.
-	append+=" norandmaps"
-	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none -no-reboot
-		-machine q35 -smp "$cpus" -m 4G
-		-kernel "$kernel/vmlinux" -initrd initramfs -append "$append"
-		-chardev "file,id=console,path=node-$node.console" -serial chardev:console
-		-chardev "socket,id=monitor,path=node-$node.monitor,server=on,wait=off" -mon chardev=monitor
-		-drive "file=$image/root.img,format=raw,if=none,id=root,snapshot=on,cache=unsafe"
-		-device virtio-blk-pci,drive=root
-		"${modules[@]}"
-		-device virtio-rng-pci
-		-device i6300esb -action watchdog=inject-nmi
-		-netdev "user,id=ctl,restrict=on,hostfwd=tcp:127.0.0.1:$port-:22"
-		-device "virtio-net-pci,netdev=ctl,mac=52:54:00:0c:00:$suffix,romfile="
-		"${link[@]}"
-		-device "virtio-net-pci,netdev=data,mac=52:54:00:77:00:$suffix,host_mtu=9000,romfile="
-		-virtfs "local,path=$top,mount_tag=vqp,security_model=none,readonly=on,multidevs=remap"
-		-virtfs "local,path=$state/share,mount_tag=share,security_model=none,multidevs=remap")
-	if [[ $accel == kvm ]]; then
-		args+=(-accel kvm -cpu host)
-	else
-		# Without erms kernel and libc copy by words: one byte at a time, as QEMU does it, takes ten times as long.
-		# A kernel that is told of fsrm without erms does not boot.
-		args+=(-accel tcg,thread=multi -cpu max,-erms,-fsrm)
-	fi
-	echo "$port" >"$state/node-$node.port"
-	rm -f "$state/node-$node.reported"
-	(
-		cd "$state" || exit
-		for fd in /proc/self/fd/*; do
-			fd=${fd##*/}
-			((fd > 2)) && eval "exec $fd>&-"
-		done
-		cache_hold "$image" && cache_hold "$kernel"
-		TMPDIR=$state setsid qemu-system-x86_64 "${args[@]}" </dev/null >"node-$node.qemu" 2>&1 &
-		echo $! >"node-$node.pid"
-	)
-}
-
-# node_port_taken NODE: another has it; the emulator may say so late
-node_port_taken() { grep -q 'Could not set up host forwarding' "$state/node-$1.qemu"; }
-
-# node_launch NODE: start it on a free port
-node_launch()
-{
-	local node=$1 tries
-	for ((tries = 0; tries < 20; tries++)); do
-		node_start "$node" $((20000 + RANDOM % 12000))
-		sleep 0.3
-		node_alive "$node" && break
-		node_port_taken "$node" || break
-	done
-}
-
-# node_failed_alone NODE: its emulator failed, or found its port taken
-node_failed_alone()
-{
-	node_port_taken "$1" || grep -q '^qemu.*Assertion .* failed' "$state/node-$1.qemu"
-}
-
-# node_boot NODE: start it and wait until it can be used. An emulator that fails is started anew: it says
-# nothing about what runs in it.
-node_boot()
-{
-	local node=$1 tries
-	for ((tries = 1; ; tries++)); do
-		node_launch "$node"
-		node_wait "$node" && break
-		((tries < 3)) && node_failed_alone "$node" || return
-		say "node $node: that was QEMU, not the node: once more"
-	done
-	node_connect "$node"
-}
-
-node_wait()
-{
-	# long enough for a debug kernel beside other work; one that dies is noticed at once
-	local node=$1 deadline=$((SECONDS + 600))
-	until grep -q '^vqp-init: node .* ready' "$state/node-$node.console" 2>/dev/null; do
-		if ! node_alive "$node" || ((SECONDS > deadline)); then
-			node_report "$node"
-			return 1
-		fi
-		sleep 0.1
-	done
 }
 
 # node_last_words NODE: the last lines of its console, and all since its kernel first complained
@@ -215,33 +69,9 @@ node_report()
 		node_last_words "$1" >&2
 	fi
 	: >"$state/node-$1.reported"
-	cat "$state/node-$1.qemu" >&2
+	cat "$state/node-$1.errors" >&2
 	say "node $1 is $condition; its kernel's first complaint:"
 	node_complaint "$1" >&2
-}
-
-# node_ssh_options NODE: options for ssh and scp, to be run in $state because a socket's path is short
-node_ssh_options()
-{
-	local image
-	image=$(<"$state/image")
-	printf '%s\n' -q -F none -i "$image/ssh_key" -o IdentitiesOnly=yes -o BatchMode=yes \
-		-o "UserKnownHostsFile=$state/known_hosts" -o HostKeyAlias=node \
-		-o "Port=$(<"$state/node-$1.port")" -o ConnectTimeout=10 -o "ControlPath=node-$1.ssh"
-}
-
-node_connect()
-{
-	local node=$1 options deadline=$((SECONDS + 60 * $(<"$state/slowness")))
-	mapfile -t options < <(node_ssh_options "$node")
-	while ((SECONDS < deadline)); do
-		(cd "$state" && ssh "${options[@]}" -o ControlMaster=yes -f -N root@127.0.0.1 \
-			</dev/null >/dev/null 2>&1) && return
-		node_alive "$node" || break
-		sleep 0.2
-	done
-	node_report "$node"
-	return 1
 }
 
 # node_dies NODE: the connection breaks before the process is gone; how long before, the host's load says
@@ -258,21 +88,22 @@ node_dies()
 # node_exec NODE TIMEOUT COMMAND...: run it there; TIMEOUT 0 waits for ever
 node_exec()
 {
-	local node=$1 limit=$2 options line status=0 guard=()
+	local node=$1 limit=$2 options line login status=0 guard=()
 	shift 2
 	if ! node_alive "$node"; then
 		node_report "$node"
 		return 125
 	fi
-	line=$(quote "$@")
+	line=$(node_line "$node" "$@")
 	if ((limit > 0)); then
 		# what ignores its end is killed together with timeout itself: the shell tells the tale
 		line="timeout -k 5 $limit $line; exit \$?"
 		guard=(timeout -k 1 $((limit + 15)))
 	fi
 	mapfile -t options < <(node_ssh_options "$node")
-	(cd "$state" && exec "${guard[@]}" ssh "${options[@]}" -T root@127.0.0.1 "$line") || status=$?
-	if ((status == 255)) && ! (cd "$state" && ssh "${options[@]}" -O check root@127.0.0.1 2>/dev/null); then
+	login=$(node_login "$node")
+	(cd "$state" && exec "${guard[@]}" ssh "${options[@]}" -T "$login" "$line") || status=$?
+	if ((status == 255)) && ! (cd "$state" && ssh "${options[@]}" -O check "$login" 2>/dev/null); then
 		node_dies "$node" && status=125
 	fi
 	if ((status == 125)); then
@@ -294,8 +125,8 @@ node_processes()
 	return 0
 }
 
-# node_stop_all: end this testbed's processes, even those of an earlier run that was cut short
-node_stop_all()
+# nodes_stop: end this testbed's processes, even those of an earlier run that was cut short
+nodes_stop()
 {
 	local pids tries
 	for ((tries = 0; tries < 100; tries++)); do
@@ -309,13 +140,4 @@ node_stop_all()
 		sleep 0.05
 	done
 	die "$name: cannot be stopped: processes ${pids[*]}"
-}
-
-# guest_initramfs TREE OUTPUT: that tree plus the guest's files as they are now
-guest_initramfs()
-{
-	{
-		(cd "$1" && find . | cpio --quiet -o -H newc -R 0:0)
-		(cd "$top/testbed/guest" && find init root | cpio --quiet -o -H newc -R 0:0)
-	} >"$2"
 }
