@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/inet.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -18,6 +19,10 @@
 static char *parent_name;
 module_param_named(parent, parent_name, charp, 0444);
 MODULE_PARM_DESC(parent, "RDMA device to use (default: the first usable one)");
+
+static char *parent_address;
+module_param_named(address, parent_address, charp, 0444);
+MODULE_PARM_DESC(address, "the node's address, if the device has it (default: its first IPv4 one)");
 
 static unsigned int giveup_ms = 4000;
 module_param(giveup_ms, uint, 0444);
@@ -49,6 +54,8 @@ static LIST_HEAD(parent_clients);
 static struct vqp_parent __rcu *parent_now;
 static u32 parent_lives;		/* under parent_mutex */
 DEFINE_STATIC_SRCU(parent_srcu);
+/* What `address` says; :: if nothing, which is nobody's GID. */
+static struct in6_addr parent_wanted;
 
 struct vqp_parent *vqp_parent_rcu(void)
 {
@@ -98,6 +105,8 @@ static int parent_rate_gid(const struct ib_gid_attr *attr)
 	rcu_read_unlock();
 	if (!host)
 		return 0;
+	if (ipv6_addr_equal(addr, &parent_wanted))
+		return 4;
 	if (ipv6_addr_v4mapped(addr))
 		return 3;
 	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL ? 1 : 2;
@@ -356,9 +365,25 @@ static struct ib_client parent_ib_client = {
 	.remove = parent_remove,
 };
 
+static int __init parent_read_address(void)
+{
+	__be32 v4;
+
+	if (!parent_address)
+		return 0;
+	if (in4_pton(parent_address, -1, (u8 *)&v4, -1, NULL)) {
+		ipv6_addr_set_v4mapped(v4, &parent_wanted);
+		return 0;
+	}
+	if (in6_pton(parent_address, -1, parent_wanted.s6_addr, -1, NULL))
+		return 0;
+	pr_err("vqp: address=%s is no address\n", parent_address);
+	return -EINVAL;
+}
+
 int __init vqp_parent_init(void)
 {
-	return ib_register_client(&parent_ib_client);
+	return parent_read_address() ?: ib_register_client(&parent_ib_client);
 }
 
 void vqp_parent_exit(void)

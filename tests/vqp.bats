@@ -366,6 +366,20 @@ waits_for_an_echo() {
 		[[ $gid == fd77::1 ]] || { echo "the node is $gid"; exit 1; }'
 }
 
+@test "of the addresses of the RDMA device the one that is named is the node's; what is none is refused" {
+	on 1 'ip addr add 10.77.0.11/24 dev "$link"'
+	with_parameters address=10.77.0.11
+	on 2 'serve vqp-c echo-server 700'
+	on 1 '[[ $(vqpctl status --json | jq -r .node_gid) == ::ffff:10.77.0.11 ]]
+		inside vqp-a vqpt send 10.90.0.3 700 --count=10
+		remove_boxes
+		bash /vqp/tests/services unload
+		ip addr del 10.77.0.11/24 dev "$link"'
+	run on 1 'insmod "/vqp/build/kmod-$(uname -r)/vqp.ko" address=10.77.0'
+	[ "$status" -eq 1 ]
+	[[ $output == *"Invalid parameters"* ]]
+}
+
 @test "a thread that moves to another processor takes its VQP along; one that stays does not move it" {
 	on 2 'serve vqp-c echo-server 700'
 	on 1 'inside vqp-a taskset -c 0 vqpt send 10.90.0.3 700 --count=20
