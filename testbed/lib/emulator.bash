@@ -225,3 +225,6 @@ nodes_begin()
 }
 
 nodes_end() { :; }
+
+# /vqp is the source tree itself
+nodes_refresh() { :; }

@@ -21,7 +21,7 @@ fault_usage()
 	  partition NODE           nothing passes between the node and the others; its link seems well
 	  link-down NODE           the cable is out
 	  interface-down NODE      as an administrator takes it down; the cable is in
-	  parent-gone NODE         the RDMA device rxe0 is removed
+	  parent-gone NODE         the RDMA device is removed
 	  memory NODE MIB          only so much memory is left, and the caches are dropped
 	  freeze NODE              nothing runs there, but its clock; for 20 s and more its kernel panics
 	  crash NODE               it loses power; "off" boots it again
@@ -30,6 +30,10 @@ fault_usage()
 	                           which interrupts system calls
 	  fail-nth NODE N COMMAND  run it there; its N-th allocation in the kernel fails, counted from
 	                           its exec. The kernel must be one with fault injection (debug)
+
+	Exit status: 77 if these nodes cannot have it. Of real machines (up --hosts) link-down, freeze
+	and crash are not to be had; packets are only lost on soft RDMA devices, and parent-gone takes
+	none that was there before; a link by which ssh comes is not cut.
 	END
 }
 
@@ -37,6 +41,13 @@ fault_misuse()
 {
 	say "fault: $*; fault --help tells what there is"
 	exit 125
+}
+
+# fault_impossible WHY: it cannot be had with these nodes; suites skip what needs it
+fault_impossible()
+{
+	say "fault: $*"
+	exit 77
 }
 
 node_frozen()
@@ -98,6 +109,7 @@ fault_crash()
 fault_set()
 {
 	case $1 in
+	link-down | freeze | crash) [[ ! -e $state/hosts ]] || fault_impossible "$1: that needs virtual nodes" ;;&
 	link-down) fault_link_down "$2" "$3" ;;
 	freeze) fault_freeze "$2" "$3" ;;
 	crash) fault_crash "$2" "$3" ;;
@@ -108,7 +120,7 @@ fault_set()
 fault_none()
 {
 	local kind
-	for kind in crash freeze link-down; do
+	[[ -e $state/hosts ]] || for kind in crash freeze link-down; do
 		fault_set "$kind" "$1" off || return
 	done
 	fault_guest "$1" off

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# A node of the testbed in $state: a process that lives as long as the node does, and the shared
+# A node of the testbed in $state, of whichever kind: a process that lives as long as the node does, and the shared
 # ssh connection to it.
 #
 # state/nodes             how many there are
@@ -10,15 +10,25 @@
 # state/node-I.errors     what the process said itself
 # state/node-I.ssh        the control socket of the connection
 #
-# What a virtual node is like is in emulator.bash, which has these functions for what is here:
+# What the kinds do differently is in emulator.bash and host.bash, each with these functions:
 #
 # nodes_begin NODES       have them, from nothing
 # nodes_end               give back what they hold, but for their processes here
+# nodes_refresh           have /vqp there as it is here
 # node_login NODE         whom ssh is to reach
 # node_ssh_options NODE   options for ssh and scp, to be run in $state because a socket's path is short
 # node_line NODE WORD...  what a shell there runs for that command
 # node_root NODE          where on the machine that is reached the node's file system is
 # node_describe NODE      what there is, in a few words
+
+# use_kind: of the testbed in $state
+use_kind()
+{
+	local kind=emulator
+	[[ ! -e $state/hosts ]] || kind=host
+	# shellcheck source=/dev/null
+	source "$lib/$kind.bash"
+}
 
 # node_alive NODE: its process is there
 node_alive()
