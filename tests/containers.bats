@@ -689,9 +689,9 @@ chained_behind() {
 
 @test "CNI: STATUS" {
 	on 'network_command STATUS $(network net 1)'
-	"$testbed" fault parent-gone 1
+	fault parent-gone 1
 	on 'eventually eval "[ \"\$(network_command STATUS \$WORK/net.conflist | jq .code)\" = 51 ]"'
-	"$testbed" fault parent-gone 1 off
+	fault parent-gone 1 off
 	on 'eventually network_command STATUS $WORK/net.conflist
 		kill $(pidof vqpd)
 		eventually eval "[ \"\$(network_command STATUS \$WORK/net.conflist | jq .code)\" = 50 ]"'

@@ -64,7 +64,7 @@ busy() {
 # way, and no more, so that the node's one processor has time for others.
 read_on() {
 	local readable
-	read -ra readable </share/readable
+	{ read -r; read -ra readable; } <"$run/memory"
 	begin "$1" inside fault-a vqpt read "$2" "$3" "${readable[@]}" --bytes=20000 \
 		--count=100000000 --timeout=60000
 	goes_on "$1"
@@ -79,22 +79,21 @@ goes_on() {
 # ADDRESS: messages, writes and reads, small and large; every byte is verified.
 transfers() {
 	local written readable
-	read -ra written </share/written
-	read -ra readable </share/readable
+	{ read -ra written; read -ra readable; } <"$run/memory"
 	inside fault-a vqpt send "$1" 700 --bytes=64 --count=500 --depth=16 --imm
 	inside fault-a vqpt send "$1" 700 --bytes=60000 --count=10 --depth=4
 	inside fault-a vqpt write "$1" 701 "${written[@]}" --bytes=300000 --count=2
 	inside fault-a vqpt read "$1" 702 "${readable[@]}" --bytes=300000 --count=2
 }
 
-# NAME: the servers that transfers() talks to; where their memory is, all nodes can read.
+# NAME: the servers that transfers() talks to; prints where their memory is.
 serve_transfers() {
 	serve "$1" mem-server 701 --bytes=300000
-	echo "$key $addr" >/share/written
+	echo "$key $addr"
 	serve "$1" mem-server 702 --bytes=300000
-	echo "$key $addr" >/share/readable
+	echo "$key $addr"
 	serve "$1" echo-server 700 --bytes=100000 --depth=32
 }
 
 # What netem has dropped on the way out.
-dropped() { tc -s -j qdisc show dev data0 | jq '.[0].drops'; }
+dropped() { tc -s -j qdisc show dev "$link" | jq '.[0].drops'; }

@@ -13,8 +13,6 @@ load lib
 
 on() { node "$1" bash -c "source /vqp/tests/faults.bash; $2"; }
 
-fault() { "$testbed" fault "$@"; }
-
 near_boxes='box fault-a 9 10.91.0.1; box fault-b 9 10.91.0.2'
 far_boxes='box fault-c 9 10.91.0.3'
 
@@ -38,9 +36,15 @@ teardown_file() {
 	on_each bash -c 'source /vqp/tests/faults.bash; remove_boxes'
 }
 
+# What node 1 transfers to, on node 2.
+serve_far() {
+	local memory
+	memory=$(on 2 'serve_transfers fault-c') && on 1 'cat >$run/memory' <<<"$memory"
+}
+
 # Servers on node 2, and reads from there that do not end by themselves.
 far_begin() {
-	on 2 'serve_transfers fault-c'
+	serve_far
 	on 1 'eventually rests; read_on far 10.91.0.3 702'
 }
 
@@ -90,7 +94,7 @@ nothing_left() { on 1 'stop_all; eventually census_is "$(<$run/census)"'; }
 # ---- packets ----
 
 @test "loss: everything arrives once, in order, with its bytes" {
-	on 2 'serve_transfers fault-c'
+	serve_far
 	fault loss 1 3%
 	fault loss 2 3%
 	on 1 'transfers 10.91.0.3; (($(dropped) > 0))'
@@ -98,7 +102,8 @@ nothing_left() { on 1 'stop_all; eventually census_is "$(<$run/census)"'; }
 
 @test "duplicates are recognized" {
 	local sent received
-	on 2 'serve_transfers fault-c; events rx_packets >$run/before'
+	serve_far
+	on 2 'events rx_packets >$run/before'
 	on 1 'events tx_packets >$run/before'
 	fault duplicate 1 30%
 	fault duplicate 2 30%
@@ -109,7 +114,7 @@ nothing_left() { on 1 'stop_all; eventually census_is "$(<$run/census)"'; }
 }
 
 @test "what overtakes is put in order" {
-	on 2 'serve_transfers fault-c'
+	serve_far
 	fault reorder 1 10%
 	fault reorder 2 10%
 	on 1 'transfers 10.91.0.3'
@@ -117,7 +122,7 @@ nothing_left() { on 1 'stop_all; eventually census_is "$(<$run/census)"'; }
 
 @test "loss, duplicates and reordering at once" {
 	local node
-	on 2 'serve_transfers fault-c'
+	serve_far
 	for node in 1 2; do
 		fault loss "$node" 1%
 		fault duplicate "$node" 5%
@@ -264,14 +269,15 @@ nothing_left() { on 1 'stop_all; eventually census_is "$(<$run/census)"'; }
 	on 1 'fails_with far "status 12"'
 	near_goes_on
 	fault crash 2 off
-	on 2 "bash /vqp/tests/services start; $far_boxes; "'serve_transfers fault-c'
+	on 2 "bash /vqp/tests/services start; $far_boxes"
+	serve_far
 	far_works
 	nothing_left
 }
 
 @test "crash of the meta server's node: its next life is told everything" {
 	disturb
-	on 2 'serve_transfers fault-c'
+	serve_far
 	fault crash 1
 	fault crash 1 off
 	on 1 "bash /vqp/tests/services start; $near_boxes; "'serve fault-b echo-server 700'
@@ -298,7 +304,7 @@ nothing_left() { on 1 'stop_all; eventually census_is "$(<$run/census)"'; }
 }
 
 @test "memory: a node that has little left goes on" {
-	on 2 'serve_transfers fault-c'
+	serve_far
 	fault memory 1 64
 	fault memory 2 64
 	on 1 'before=$(census)

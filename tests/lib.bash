@@ -36,7 +36,24 @@ on_each()
 # runs stays, but for vqpd, which is started anew: a restart of it disturbs nobody.
 vqp_up()
 {
-	on_each bash /vqp/tests/services start
+	"$testbed" refresh && on_each bash /vqp/tests/services start
+}
+
+# fault ARGUMENT...: of `testbed fault`. A test that needs one which these nodes cannot have is skipped.
+fault()
+{
+	local said=${BATS_TEST_TMPDIR-$BATS_FILE_TMPDIR}/fault status=0
+	"$testbed" fault "$@" 2>"$said" || status=$?
+	cat "$said" >&2
+	# what signals and fail-nth run has a status of its own
+	[[ $status != 77 || $1 == signals || $1 == fail-nth ]] || skip "$(tail -n 1 "$said")"
+	return "$status"
+}
+
+# real_machines: the nodes are
+real_machines()
+{
+	[[ $("$testbed" status) == *" by ssh, "* ]]
 }
 
 # vqp_services_stop: the daemons alone

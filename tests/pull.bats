@@ -96,6 +96,7 @@ begin_weaving() {
 }
 
 @test "what the receiver's node reads is lost until its link fails: all once, and in order" {
+	can_lose 1
 	begin_weaving
 	before=$(on 2 'events rc_failures')
 	on 1 'lose 0x0c'

@@ -82,16 +82,19 @@ reads() {
 }
 
 @test "acknowledgements are lost until the link fails: all requests once, and in order" {
+	can_lose 1
 	begin_weaving
 	on 1 'for i in 1 2; do lose_until_failure 0x11; done; woven_end'
 }
 
 @test "answers to reads are lost until the link fails: all requests once, and in order" {
+	can_lose 1
 	begin_weaving
 	on 1 'for i in 1 2; do lose_until_failure 0x10; done; woven_end'
 }
 
 @test "writes are lost until the link fails: all requests once, and in order" {
+	can_lose 2
 	begin_weaving
 	for i in 1 2; do
 		before=$(on 1 'events rc_failures')

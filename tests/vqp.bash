@@ -8,6 +8,9 @@ set -eu -o pipefail
 source "${BASH_SOURCE[0]%/*}/expect.bash"
 PATH=${BIN-/vqp/build/bin}:$PATH
 
+# what the link and the RDMA device of the node are called
+link=${VQP_LINK-data0} device=${VQP_DEVICE-rxe0}
+
 # what is slow has not failed
 [[ $(</proc/sys/kernel/osrelease) != *-debug ]] || export VQPT_TIMEOUT_MS=150000
 
