@@ -62,19 +62,25 @@ else
 KERNELS ?= 6.1 6.12 newest
 # those that the long suites run on
 two_kernels := --kernel 6.12 --kernel 6.1
+# HOSTS="a b": on these machines, with the kernels that they have
+ifneq ($(HOSTS),)
+export HOSTS
+KERNELS :=
+two_kernels :=
+endif
 
 kmod:
 	set -e; for kernel in $(KERNELS); do testbed/testbed build $$kernel $(MAKE) -C kmod; done
 
-demo: KERNELS := 6.1
+demo: KERNELS := $(if $(HOSTS),,6.1)
 demo: build $(TOOLS) ## two nodes, a function on each, vqp against verbs: the first thing to run
 	bench/demo
 
-bench: build $(TOOLS) ## what vqp costs and gives against verbs, and under loss: some four minutes [KERNEL=]
+bench: build $(TOOLS) ## what vqp costs and gives against verbs, and under loss: some four minutes [KERNEL=] [HOSTS="a b"]
 	bench/bench $(if $(KERNEL),--kernel $(KERNEL))
 
-test: KERNELS := 6.12
-test: build $(TOOLS) ## the heart of the tests: unit tests, quick checks, the main suites on 6.12: a quarter of an hour
+test: KERNELS := $(if $(HOSTS),,6.12)
+test: build $(TOOLS) ## the heart of the tests: unit tests, quick checks, the main suites on 6.12: a quarter of an hour [HOSTS="a b"]
 	tests/run --heart
 
 test-all: build $(TOOLS) ## all tests but the long ones, on each kernel

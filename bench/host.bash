@@ -27,9 +27,11 @@ there()
 	node "$node" bash -c 'source /vqp/bench/"$0"; "$@"' "$file" "$@"
 }
 
-# nodes_boot ARGUMENT...: of `testbed up`; the nodes are gone when the script ends
+# nodes_boot ARGUMENT...: of `testbed up`, unless HOSTS names machines that are to be the nodes; they are none any more
+# when the script ends
 nodes_boot()
 {
+	[[ ! ${HOSTS-} ]] || set -- --hosts "$HOSTS"
 	trap '"$testbed" down' EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Over user-space verbs: an RC queue pair on the first device, with all that makes one fast. */
+/* Over user-space verbs: an RC queue pair on the device that VQP_DEVICE names, or the first, with all that makes one fast. */
 #include "link.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LINK_READS	128	/* READs under way; more than soft RoCE allows is refused */
@@ -25,15 +26,28 @@ static int link_verbs_gid(struct ibv_context *context, union ibv_gid *gid)
 	return link_fail("no GID of an IPv4 address");
 }
 
+/* The one that is named, for machines with several. */
+static struct ibv_device *link_choose_device(struct ibv_device **list)
+{
+	const char *name = getenv("VQP_DEVICE");
+
+	for (; *list; list++)
+		if (!name || !strcmp(ibv_get_device_name(*list), name))
+			break;
+	return *list;
+}
+
 static int link_verbs_open_device(struct link *link)
 {
+	struct ibv_device *device;
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
 	if (!list)
 		return link_fail("get_device_list");
 	errno = ENODEV;
-	if (list[0])
-		link->context = ibv_open_device(list[0]);
+	device = link_choose_device(list);
+	if (device)
+		link->context = ibv_open_device(device);
 	ibv_free_device_list(list);
 	return link->context ? 0 : link_fail("open_device");
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,long,budget:600
+# bats file_tags=nodes,virtual,long,budget:600
 # The functions in containers as function platforms make them, under Docker whose default runtime is vqp. Their side of
 # the platforms' contracts is in fn.bats; what runs on the nodes in functions.bash.
 # `make test-containers` runs it.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,long,budget:900
+# bats file_tags=nodes,virtual,long,budget:900
 # Pods as Kubernetes has them: containerd is asked by its CRI, as a kubelet asks; the network comes by CNI, the
 # device by a runtime class. No kubelet and no API server. What is done on the nodes is in kubernetes.bash.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,budget:100
+# bats file_tags=nodes,virtual,budget:100
 # Pods of CNI networks that start and end at random while daemons are killed and DELs are lost: after GC
 # nothing is left. What runs on the node is in tests/leftovers.bash. `make leftovers` is the long form.
 # On one kernel: little of it is the kernel's.

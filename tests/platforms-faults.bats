@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,long,budget:2400
+# bats file_tags=nodes,virtual,long,budget:2400
 # What goes wrong with containers of every platform. `make test-containers` runs it.
 
 bats_require_minimum_version 1.5.0

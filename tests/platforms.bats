@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,budget:300
+# bats file_tags=nodes,virtual,budget:300
 # Every way in which containers are started here: runc, crun, Docker, podman, and containerd by ctr with
 # CNI. What goes wrong with them is in platforms-faults.bats; what is done on the nodes in platforms.bash.
 # On one kernel, and on more in `make test-containers`: little of it is the kernel's.

@@ -16,7 +16,7 @@ setup()
 	echo /build/ >"$tree/.gitignore"
 	cd "$tree" || return
 	# what is outside has no say here
-	unset CI VQP_TESTBED SUITE_TIMEOUT
+	unset CI HOSTS VQP_TESTBED SUITE_TIMEOUT
 	export BOOTS=$BATS_TEST_TMPDIR/boots
 }
 
@@ -333,6 +333,21 @@ ci()
 	runs 0 some other
 	closes "1 passed, 0 failed, 1 skipped"
 	[ ! -e "$BOOTS" ]
+}
+
+@test "with HOSTS what needs nodes runs on these machines, in one lane, and nothing else does" {
+	suite first nodes,heart <<<'@@test "one" { vqp_up; }'
+	suite second nodes,heart <<<'@@test "two" { :; }'
+	suite third nodes,heart,virtual <<<'@@test "three" { false; }'
+	suite fourth heart <<<'@@test "four" { false; }'
+	HOSTS="a b/c" runs 0
+	closes "4 passed, 0 failed, 0 skipped"
+	[ "$(<"$BOOTS")" = "up --hosts a b/c" ]
+	says '[.suites[] | [.kernel, .name]] == [["hosts", "first"], ["hosts", "second"]]'
+	HOSTS="a b" runs 1 third
+	closes "0 passed, 0 failed, 1 skipped"
+	HOSTS="a b" runs 2 --kernel 6.1 first
+	HOSTS=a runs 2 first
 }
 
 @test "heart and rest together are all, each once" {

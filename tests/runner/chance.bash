@@ -31,10 +31,10 @@ is_hard_fault()
 	return 1
 }
 
-# has_second_try SUITE
+# has_second_try SUITE: real machines are not late, and are not booted anew
 has_second_try()
 {
-	[[ ${CI-} ]] && { tagged "$1" nodes || tagged "$1" own-nodes; }
+	[[ ${CI-} && ! ${HOSTS-} ]] && { tagged "$1" nodes || tagged "$1" own-nodes; }
 }
 
 # evidence_of SUITE NUMBER: what tells why a test failed at the first try. One without a result says nothing itself,

@@ -4,6 +4,7 @@
 # "# bats file_tags=" says what it is like, or one of the plain ones below.
 #
 # nodes         runs on a testbed of two nodes that is up; others run on this machine
+# virtual       needs nodes that are virtual, and has no turn on real machines
 # own-nodes     runs on this machine, and boots nodes itself
 # heart         is in `make test`
 # every-kernel  `make test-all` has it on each of Debian's kernels; others on one of them
@@ -18,6 +19,9 @@ places=(debug 6.12 here newest 6.1)
 
 # Some faults show with one processor, others with two.
 declare -A cpus=([6.1]=1 [6.12]=2 [newest]=2 [debug]=2)
+
+# With HOSTS that is where all suites run that run on nodes, as on the main kernel; nothing else does.
+[[ ! ${HOSTS-} ]] || main_kernel=hosts places=(hosts)
 
 plain_suites=(static unit fuzz analysis)
 declare -A tags=(
@@ -64,14 +68,20 @@ home_of()
 	tagged "$1" nodes && echo "$main_kernel" || echo here
 }
 
+# fits PLACE SUITE: it can be there
+fits()
+{
+	[[ $1 != hosts ]] || ! tagged "$2" virtual
+}
+
 in_heart()
 {
-	tagged "$2" heart && [[ $1 == "$(home_of "$2")" ]]
+	fits "$@" && tagged "$2" heart && [[ $1 == "$(home_of "$2")" ]]
 }
 
 in_all()
 {
-	! tagged "$2" long || return
+	! tagged "$2" long && fits "$@" || return
 	case $1 in
 	"$(home_of "$2")") ! tagged "$2" debug-only ;;
 	here) false ;;

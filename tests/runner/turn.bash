@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# A turn: one suite in its place, on this machine ("here") or on nodes with a kernel. It runs in a shell of its own.
+# A turn: one suite in its place, on this machine ("here"), on nodes with a kernel, or on real machines ("hosts"). It runs in a shell of its own.
 #
 # label          stands before each line that is shown: SUITE, or KERNEL: SUITE
 # nodes_state    what there is for the next suite: usable nodes, spent ones, those that were there before (untouched),
@@ -27,12 +27,14 @@ build_debug()
 	((status == 0))
 }
 
-# boot KERNEL: fresh nodes. What the kernel said meanwhile is no test's fault.
+# boot PLACE: fresh nodes. What the kernel said meanwhile is no test's fault.
 boot()
 {
+	local what=(--kernel "$1" --image "$image" --cpus "${cpus[$1]-}")
+	[[ $1 != hosts ]] || what=(--hosts "$HOSTS")
 	if [[ $1 == debug ]] && ! build_debug; then
 		fail "$label: no kernel"
-	elif ! "$testbed" up --kernel "$1" --image "$image" --cpus "${cpus[$1]}"; then
+	elif ! "$testbed" up "${what[@]}"; then
 		fail "$label: no testbed"
 	else
 		on_each kernel-log >/dev/null || true
@@ -42,7 +44,7 @@ boot()
 	return 1
 }
 
-# close_nodes KERNEL: fails if the nodes are no basis for the next suite
+# close_nodes PLACE: fails if the nodes are no basis for the next suite
 close_nodes()
 {
 	if ! "$testbed" status >/dev/null; then
@@ -57,7 +59,7 @@ close_nodes()
 	return 1
 }
 
-# close_suite KERNEL
+# close_suite PLACE
 close_suite()
 {
 	local start=$SECONDS
@@ -117,6 +119,9 @@ run_turn()
 		run_plain "$suite"
 	elif [[ $place != debug ]] && tagged "$suite" debug-only; then
 		echo "$label: skipped, it needs the debug kernel"
+		((++skipped))
+	elif ! fits "$place" "$suite"; then
+		echo "$label: skipped, it needs virtual nodes"
 		((++skipped))
 	elif [[ $place == here ]]; then
 		run_suite "$place" "$suite"
