@@ -6,6 +6,7 @@
 # state/initramfs                 the kernel's first file system, with the guest's files as they are now
 # state/release                   of the kernel
 # state/cpus, state/accel         of each node, and what carries it out
+# state/init                      busybox or systemd
 # state/node-I.port               the loopback port of its sshd
 # state/node-I.monitor            the socket of QEMU's monitor
 
@@ -65,15 +66,17 @@ host_tsc_khz()
 # node_start NODE PORT: start QEMU in the background with nothing of ours open in it
 node_start()
 {
-	local node=$1 port=$2 image kernel nodes accel cpus link suffix append args modules=()
+	local node=$1 port=$2 image kernel nodes accel cpus init link suffix append args modules=() reboots=(-no-reboot) panic=-1
 	image=$(<"$state/image") kernel=$(<"$state/kernel") nodes=$(<"$state/nodes")
-	accel=$(<"$state/accel") cpus=$(<"$state/cpus")
+	accel=$(<"$state/accel") cpus=$(<"$state/cpus") init=$(<"$state/init")
+	# a node that can boot anew by itself stops when its kernel dies; any other ends
+	[[ $init != systemd ]] || reboots=() panic=0
 	suffix=$(printf %02x "$node")
 	mapfile -t link < <(node_data_link "$node" "$nodes")
 	[[ ! -e $kernel/modules.img ]] ||
 		modules=(-drive "file=$kernel/modules.img,format=raw,if=none,id=modules,readonly=on"
 			-device virtio-blk-pci,drive=modules)
-	append="console=ttyS0 loglevel=5 mitigations=off panic=-1 oops=panic softlockup_panic=1"
+	append="console=ttyS0 loglevel=5 mitigations=off panic=$panic oops=panic softlockup_panic=1"
 	append+=" sysctl.kernel.hung_task_panic=1 sysctl.kernel.panic_on_rcu_stall=1 unknown_nmi_panic"
 	# The time stamp counter is the host's; any other clock is a device, slow to read. How fast it
 	# counts, a kernel that measures it on a busy host may get wrong several times over.
@@ -81,8 +84,9 @@ node_start()
 	# QEMU keeps its translation of code by virtual address, too: a program that is elsewhere each time is
 	# translated each time, and that took most of the time that programs ran.
 	append+=" norandmaps"
-	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none -no-reboot
-		-machine q35 -smp "$cpus" -m 4G
+	[[ $init != systemd ]] || append+=" vqp.init=systemd systemd.show_status=no"
+	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none
+		"${reboots[@]}" -machine q35 -smp "$cpus" -m 4G
 		-kernel "$kernel/vmlinux" -initrd initramfs -append "$append"
 		-chardev "file,id=console,path=node-$node.console" -serial chardev:console
 		-chardev "socket,id=monitor,path=node-$node.monitor,server=on,wait=off" -mon chardev=monitor
@@ -153,11 +157,15 @@ node_boot()
 	node_connect "$node"
 }
 
+# node_boots NODE: how often it has booted
+node_boots() { cat "$state/node-$1.console" 2>/dev/null | grep -c 'vqp-init: node .* ready'; }
+
+# node_wait NODE [BOOTS]: until it has booted so many times
 node_wait()
 {
 	# long enough for a debug kernel beside other work; one that dies is noticed at once
-	local node=$1 deadline=$((SECONDS + 600))
-	until grep -q '^vqp-init: node .* ready' "$state/node-$node.console" 2>/dev/null; do
+	local node=$1 boots=${2-1} deadline=$((SECONDS + 600))
+	until (($(node_boots "$node") >= boots)); do
 		if ! node_alive "$node" || ((SECONDS > deadline)); then
 			node_report "$node"
 			return 1
@@ -200,6 +208,17 @@ node_connect()
 	done
 	node_report "$node"
 	return 1
+}
+
+# node_reboot NODE: as its administrator does it; its disk stays
+node_reboot()
+{
+	local node=$1 boots options
+	boots=$(node_boots "$node")
+	mapfile -t options < <(node_ssh_options "$node")
+	node_exec "$node" 0 systemctl reboot
+	(cd "$state" && ssh "${options[@]}" -O exit "$(node_login "$node")" 2>/dev/null)
+	node_wait "$node" $((boots + 1)) && node_connect "$node"
 }
 
 # guest_initramfs TREE OUTPUT: that tree plus the guest's files as they are now
