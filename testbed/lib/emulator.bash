@@ -110,6 +110,7 @@ node_start()
 	fi
 	echo "$port" >"$state/node-$node.port"
 	rm -f "$state/node-$node.reported"
+	: >"$state/node-$node.console"
 	(
 		cd "$state" || exit
 		for fd in /proc/self/fd/*; do
@@ -158,7 +159,7 @@ node_boot()
 }
 
 # node_boots NODE: how often it has booted
-node_boots() { cat "$state/node-$1.console" 2>/dev/null | grep -c 'vqp-init: node .* ready'; }
+node_boots() { grep -c 'vqp-init: node .* ready' "$state/node-$1.console"; }
 
 # node_wait NODE [BOOTS]: until it has booted so many times
 node_wait()

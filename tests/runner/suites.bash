@@ -5,6 +5,7 @@
 #
 # nodes         runs on a testbed of two nodes that is up; others run on this machine
 # virtual       needs nodes that are virtual, and has no turn on real machines
+# systemd       has nodes of its own whose init is systemd
 # own-nodes     runs on this machine, and boots nodes itself
 # heart         is in `make test`
 # every-kernel  `make test-all` has it on each of Debian's kernels; others on one of them

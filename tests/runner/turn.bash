@@ -27,10 +27,11 @@ build_debug()
 	((status == 0))
 }
 
-# boot PLACE: fresh nodes. What the kernel said meanwhile is no test's fault.
+# boot PLACE SUITE: fresh nodes. What the kernel said meanwhile is no test's fault.
 boot()
 {
 	local what=(--kernel "$1" --image "$image" --cpus "${cpus[$1]-}")
+	! tagged "$2" systemd || what+=(--init systemd)
 	[[ $1 != hosts ]] || what=(--hosts "$HOSTS")
 	if [[ $1 == debug ]] && ! build_debug; then
 		fail "$label: no kernel"
@@ -125,9 +126,11 @@ run_turn()
 		((++skipped))
 	elif [[ $place == here ]]; then
 		run_suite "$place" "$suite"
-	elif [[ $place == "$booted" ]] || boot "$place"; then
+	elif [[ $place == "$booted" ]] && ! tagged "$suite" systemd || boot "$place" "$suite"; then
 		nodes_state=usable
 		run_suite "$place" "$suite"
+		# other suites expect another init
+		! tagged "$suite" systemd || nodes_state=spent
 	fi
 	write_record "$place" "$suite" "${seconds:-$((SECONDS - start))}"
 	echo "$nodes_state" >"$record.nodes"
