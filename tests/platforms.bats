@@ -156,9 +156,10 @@ lives_and_ends() {
 	on 1 'file=/etc/containerd/config.toml
 		cp $file $WORK/before
 		dump() { containerd config dump; }
-		dump >$WORK/dump-before
+		dump | sed "s/\x27/\"/g" >$WORK/dump-before
 		vqpctl configure containerd
-		dump >$WORK/dump-after
+		# containerd 2 writes other quotes
+		dump | sed "s/\x27/\"/g" >$WORK/dump-after
 		grep -q "BinaryName = \"$BIN/vqp-runtime\"" $WORK/dump-after
 		# runc is said anew, in another place and without options that are not set
 		sed "s/^ *//" $WORK/dump-after >$WORK/lines-after
