@@ -66,6 +66,8 @@ static const struct rule rules[] = {
 	/* the container's network namespace, what is given up in it, and the device there */
 	{ HOOK, SCMP_SYS(setns), 1, UINT32_MAX, CLONE_NEWNET },
 	CALL(HOOK, capget), CALL(HOOK, capset), CALL(HOOK, prctl), CALL(HOOK, poll), CALL(HOOK, ppoll),
+	/* the container's start and end, for which its attendant waits */
+	CALL(HOOK, listen), CALL(HOOK, accept4), CALL(HOOK, pidfd_open),
 	{ HOOK | METAD, SCMP_SYS(ioctl), 1, IOCTL_TYPE, _IOC(0, VQP_IOC_MAGIC, 0, 0) },
 
 	/* clients, who come and go */

@@ -20,6 +20,7 @@
 #include "../node/client.h"
 #include "../node/filter.h"
 #include "../node/privilege.h"
+#include "attendant.h"
 #include "cleanup.h"
 #include "config.h"
 #include "error.h"
@@ -37,20 +38,32 @@
 #define ADDRESSES_MAX	64
 
 static const char usage[] =
-	"usage: vqp-hook createRuntime|prestart [late] <STATE\n"
+	"usage: vqp-hook createRuntime|prestart [late|await] <STATE\n"
+	"       vqp-hook startContainer <STATE\n"
 	"       vqp-hook poststop <STATE\n"
 	"\n"
 	"An OCI hook. createRuntime makes the VQP namespace of the container's network\n"
 	"namespace if it has none, and so does prestart, for runtimes that know no other:\n"
 	"with \"late\" not while it has no address, for vqp-runtime will ask again when the\n"
-	"container is started; poststop deletes it. STATE is the container's state in JSON, as OCI runtimes write\n"
-	"it. " VQP_CONFIG_FILE " says what it gets, and which of these annotations count:\n"
+	"container is started; with \"await\" startContainer will, which runs in the container and\n"
+	"lets none start that has no VQP namespace; poststop deletes it.\n"
+	"STATE is the container's state in JSON, as OCI runtimes write it. " VQP_CONFIG_FILE " says what it gets, and which of these annotations count:\n"
 	"  " VQP_WISH_TENANT "     the tenant, 1 to 4294967295\n"
 	"  " VQP_WISH_ADDRESS "    the address; otherwise one of the container's own\n"
 	"  " VQP_WISH_NETWORK "    a CNI network list, to which vqp-network has attached it\n"
 	"  " VQP_WISH_PREFIX "max_vqps, " VQP_WISH_PREFIX "max_mrs, " VQP_WISH_PREFIX "max_bytes,\n"
 	"  " VQP_WISH_PREFIX "max_rate, " VQP_WISH_PREFIX "priority   lower limits\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
+
+/* What becomes of a container that has no address when the hook comes, and whose annotations give it none. */
+enum addressless {
+	STARTS,		/* without a VQP namespace: its network may come later, by CNI */
+	IS_LATE,	/* vqp-runtime runs the hook again when it starts the container */
+	AWAITS,		/* it has asked for a VQP namespace: an attendant is to make it before the container starts */
+	FAILS,		/* it has asked for a VQP namespace, and starts now */
+};
+
+#define NOT_YET		1	/* what is done here returns so if it is to be done again at the container's start */
 
 /* What is there must be what the annotations ask for, if they ask. */
 static int compare(const struct vqp_wish *wish, const struct vqp_namespace *found, char **error)
@@ -83,11 +96,12 @@ static int request_add(const char *id, const char *netns, const struct vqp_terms
 }
 
 /*
- * What the operator lets this container have, which is where this thread is. 1: that is not known
- * yet, for its network, which may decide it, is late.
+ * What the operator lets this container have, which is where this thread is. NOT_YET: that is not known, for
+ * its network decides it.
  */
-static int decide(const struct vqp_wish *wish, bool late, struct vqp_terms *terms, char **error)
+static int decide(const struct vqp_wish *wish, enum addressless addressless, struct vqp_terms *terms, char **error)
 {
+	const bool may_wait = addressless == IS_LATE || addressless == AWAITS;
 	uint8_t gids[ADDRESSES_MAX][VQP_GID_BYTES];
 	struct vqp_policy policy = { 0 };
 	size_t count;
@@ -96,25 +110,24 @@ static int decide(const struct vqp_wish *wish, bool late, struct vqp_terms *term
 	if (!ret)
 		ret = vqp_namespace_gids(gids, ADDRESSES_MAX, &count, error);
 	if (!ret)
-		ret = late && !count ? 1 : vqp_policy_decide(&policy, wish, gids, count, terms, error);
+		ret = may_wait && !count ? NOT_YET : vqp_policy_decide(&policy, wish, gids, count, terms, error);
 	vqp_policy_clear(&policy);
 	return ret;
 }
 
-/* A container without an address gets no VQP namespace, unless its annotations ask for one. */
-static int add(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, bool late, char **error)
+/* A container without an address gets no VQP namespace, unless it asks for one. */
+static int add(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns,
+	       enum addressless addressless, char **error)
 {
 	struct vqp_terms terms = { 0 };
-	int ret = decide(wish, late, &terms, error);
+	int ret = decide(wish, addressless, &terms, error);
 
-	if (ret == -EADDRNOTAVAIL && !wish->tenant) {
+	if (ret == -EADDRNOTAVAIL && !wish->tenant && addressless != FAILS) {
 		fprintf(stderr, "vqp-hook: %s, so container %s gets no VQP namespace\n",
 			*error ? *error : "no address", state->id);
 		return 0;
 	}
-	if (ret)
-		return ret < 0 ? ret : 0;
-	return request_add(state->id, netns, &terms, error);
+	return ret ? ret : request_add(state->id, netns, &terms, error);
 }
 
 static int give_up(int ret, char **error)
@@ -137,26 +150,28 @@ static void forget(char **error)
 	*error = NULL;
 }
 
-/* See to it that the network namespace has the VQP namespace that is wished for. */
-static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns, bool late,
-		  char **error)
+/* See to it that the network namespace where this thread is, `netns`, has the VQP namespace that is wished for. */
+static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns,
+		  enum addressless addressless, char **error)
 {
-	int ret = vqp_namespace_enter(netns, error);
+	int ret = use_found(wish, error);
 
-	if (!ret)
-		ret = give_up(vqp_privilege_keep(VQP_PHASE_HOOK_ASK), error);
-	if (ret)
-		return ret;
-	ret = use_found(wish, error);
 	if (ret != -ENONET)
 		return ret;
 	forget(error);
-	ret = add(state, wish, netns, late, error);
+	ret = add(state, wish, netns, addressless, error);
 	if (ret != -EEXIST)
 		return ret;
 	/* Another container of this network namespace, which started at the same time, was quicker. */
 	forget(error);
 	return use_found(wish, error);
+}
+
+static int enter(const char *netns, char **error)
+{
+	int ret = vqp_namespace_enter(netns, error);
+
+	return ret ? ret : give_up(vqp_privilege_keep(VQP_PHASE_HOOK_ASK), error);
 }
 
 /* vqp-network comes before this hook, where vqp-runtime has put both. */
@@ -173,7 +188,26 @@ static int check_attached(const struct vqp_state *state, const char *netns, char
 			      "start it by vqp-runtime, or have the hook vqp-network before this one");
 }
 
-static int create(const struct vqp_state *state, bool late, char **error)
+/* The container has its network now, if it gets any. */
+static int make_at_start(void *context, char **error)
+{
+	const struct vqp_state *state = context;
+	struct vqp_wish wish;
+	char netns[32];
+	int ret = vqp_wish_parse(&wish, state->annotations, error);
+
+	/* By its own id: the container's may soon be that of another process. */
+	snprintf(netns, sizeof(netns), "/proc/%d/ns/net", getpid());
+	return ret ? ret : ensure(state, &wish, netns, FAILS, error);
+}
+
+static int attend(struct vqp_state *state, char **error)
+{
+	return vqp_attendant_stay(&(struct vqp_attendant){ .id = state->id, .pid = state->pid,
+							   .make = make_at_start, .context = state }, error);
+}
+
+static int create(struct vqp_state *state, enum addressless addressless, char **error)
 {
 	struct vqp_wish wish;
 	char netns[32];
@@ -189,12 +223,35 @@ static int create(const struct vqp_state *state, bool late, char **error)
 		ret = check_attached(state, netns, error);
 	if (ret < 0)
 		return ret;
-	if (!ret)
-		return ensure(state, &wish, netns, late, error);
-	if (wish.tenant || *wish.address || wish.network)
+	if (ret && (wish.tenant || *wish.address || wish.network || addressless == AWAITS))
 		return vqp_error_fail(error, EINVAL,
 				      "the container uses the host's network, so it can have no VQP namespace");
-	return 0;
+	if (ret)
+		return 0;
+	ret = enter(netns, error);
+	if (!ret)
+		ret = ensure(state, &wish, netns, addressless, error);
+	if (ret == NOT_YET)
+		ret = addressless == AWAITS ? attend(state, error) : 0;
+	return ret;
+}
+
+/* In the container, before its process begins: it does not without a VQP namespace. */
+static int start(const struct vqp_state *state, char **error)
+{
+	static const struct vqp_wish none;
+	int ret = use_found(&none, error);
+
+	if (ret != -ENONET)
+		return ret;
+	forget(error);
+	ret = vqp_attendant_ask(state->id, error);
+	if (ret == -ECONNREFUSED) {
+		forget(error);
+		return vqp_error_fail(error, ENONET, "the container has no VQP namespace: neither CNI nor vqp-hook "
+				      "has made one");
+	}
+	return ret ? ret : use_found(&none, error);
 }
 
 static int delete(const struct vqp_state *state, char **error)
@@ -206,32 +263,75 @@ static int delete(const struct vqp_state *state, char **error)
 	return failure(vqpd_call(NULL, request, &reply, error));
 }
 
+enum stage { NO_STAGE, CREATE, START, DELETE };
+
+static enum stage find_stage(int argc, char **argv, enum addressless *addressless)
+{
+	const char *name = argc >= 2 ? argv[1] : "", *option = argc == 3 ? argv[2] : "";
+	const bool creates = !strcmp(name, "createRuntime") || !strcmp(name, "prestart");
+
+	if (!strcmp(option, "late"))
+		*addressless = IS_LATE;
+	else if (!strcmp(option, "await"))
+		*addressless = AWAITS;
+	else
+		*addressless = STARTS;
+	if (creates && (argc == 2 || *addressless != STARTS))
+		return CREATE;
+	if (argc == 2 && !strcmp(name, "startContainer"))
+		return START;
+	return argc == 2 && !strcmp(name, "poststop") ? DELETE : NO_STAGE;
+}
+
+/* As the host's root, who lets go of what he has. */
+static int prepare(enum stage stage, enum addressless addressless, char **error)
+{
+	int ret = vqp_rootless_refuse(error);
+
+	/* While it may still make a process. */
+	if (!ret && addressless == AWAITS)
+		ret = vqp_attendant_begin(error);
+	if (!ret)
+		ret = give_up(vqp_privilege_keep(stage == DELETE ? VQP_PHASE_HOOK_ASK : VQP_PHASE_HOOK_ENTER), error);
+	return ret ? ret : give_up(vqp_filter_install(VQP_PROGRAM_HOOK), error);
+}
+
+static int carry_out(enum stage stage, struct vqp_state *state, enum addressless addressless, char **error)
+{
+	switch (stage) {
+	case CREATE:
+		return create(state, addressless, error);
+	case START:
+		return start(state, error);
+	default:
+		return delete(state, error);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	const bool late = argc == 3 && !strcmp(argv[2], "late");
-	const bool deleting = argc == 2 && !strcmp(argv[1], "poststop");
+	enum addressless addressless;
+	const enum stage stage = find_stage(argc, argv, &addressless);
 	cleanup_free char *error = NULL;
 	struct vqp_state state = { 0 };
-	int ret;
+	int ret = 0;
 
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
 		return 0;
 	}
-	if (!deleting && (argc != 2 + late || (strcmp(argv[1], "createRuntime") && strcmp(argv[1], "prestart")))) {
+	if (stage == NO_STAGE) {
 		fputs(usage, stderr);
 		return 2;
 	}
 
-	ret = vqp_rootless_refuse(&error);
-	if (!ret)
-		ret = give_up(vqp_privilege_keep(deleting ? VQP_PHASE_HOOK_ASK : VQP_PHASE_HOOK_ENTER), &error);
-	if (!ret)
-		ret = give_up(vqp_filter_install(VQP_PROGRAM_HOOK), &error);
+	/* In the container it has what the container has. */
+	if (stage != START)
+		ret = prepare(stage, addressless, &error);
 	if (!ret)
 		ret = vqp_state_read(&state, stdin, &error);
 	if (!ret)
-		ret = deleting ? delete(&state, &error) : create(&state, late, &error);
+		ret = carry_out(stage, &state, addressless, &error);
 	if (ret)
 		fprintf(stderr, "vqp-hook: %s: %s\n", argv[1], error ? error : strerror(abs(ret)));
 	vqp_state_clear(&state);

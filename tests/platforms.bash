@@ -53,7 +53,8 @@ docker_knows_vqp() { docker info --format '{{json .Runtimes}}' | jq -e .vqp; }
 engines() {
 	prepare
 	mkdir -p /etc/docker /etc/cni/net.d /opt/cni/bin
-	[ -s /etc/docker/daemon.json ] || echo "{\"bip\": \"10.71.$number.1/24\"}" >/etc/docker/daemon.json
+	[ -s /etc/docker/daemon.json ] ||
+		echo "{\"bip\": \"10.71.$number.1/24\", \"features\": {\"cdi\": true}}" >/etc/docker/daemon.json
 	vqpctl configure podman
 	ln -sf /usr/lib/cni/* "$BIN/cni/vqp" /opt/cni/bin/
 	jq '.cniVersion = "0.4.0"' "$(network "net" "$number")" >/etc/cni/net.d/10-net.conflist
@@ -104,7 +105,9 @@ docker_stop() {
 }
 docker_remove() { docker rm --force "$1" >/dev/null; }
 docker_pid() { docker inspect --format '{{.State.Pid}}' "$1"; }
-docker_address() { docker inspect --format '{{.NetworkSettings.IPAddress}}' "$1"; }
+docker_address() { docker inspect --format '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "$1"; }
+# Docker up to 24 knows no CDI, nor where its specifications are
+docker_knows_cdi() { docker info --format '{{json .CDISpecDirs}}' 2>/dev/null | grep -q /etc/cdi; }
 docker_all() { docker ps --all --format '{{.Names}}'; }
 
 # ---- podman ----

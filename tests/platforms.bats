@@ -86,6 +86,36 @@ lives_and_ends() {
 		docker network rm seven'
 }
 
+# Docker from version 28 on makes the network when all hooks that run outside of the container have run.
+@test "Docker: the CDI device brings the namespace before the process starts, with any runtime" {
+	local address
+	on 1 docker_knows_cdi || skip "Docker before 25 has no CDI"
+	on 1 'docker run --detach --device vqp.io/device=vqp --name x1 vqp-test vqpt echo-server 7000 >/dev/null
+		has_namespace $(docker_address x1)' &
+	on 2 'docker run --detach --device vqp.io/device=vqp --name x2 vqp-test sleep 1000 >/dev/null'
+	wait $!
+	address=$(on 1 'docker_address x1')
+	on 2 "docker_exec x2 vqpt --count=5 send $address 7000
+		docker_remove x2"
+	# nobody waits for a start any more
+	on 1 'eventually gone vqp-hook
+		docker_remove x1
+		eventually has_namespaces 0'
+}
+
+@test "Docker: a container that asks for the CDI device does not start without a namespace" {
+	on 1 docker_knows_cdi || skip "Docker before 25 has no CDI"
+	run on 1 'docker run --rm --device vqp.io/device=vqp --network none vqp-test echo started'
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output != *started* && $output == *"network namespace has no address"* ]]
+	run on 1 'docker run --rm --device vqp.io/device=vqp --network host vqp-test echo started'
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output != *started* && $output == *"uses the host's network"* ]]
+	on 1 'eventually gone vqp-hook'
+}
+
 @test "podman: the CDI device brings the namespace, with any runtime" {
 	on 1 'podman run --detach --device vqp.io/device=vqp --network vqp-test --name x1 --rootfs $rootfs \
 			vqpt echo-server 7000
@@ -111,6 +141,11 @@ lives_and_ends() {
 		has_namespace $(podman_address x1)
 		podman_exec x1 vqpt --count=2 send $(podman_address x1) 7000
 		[ ! -L "/run/vqp/late/$id" ]
+		podman_remove x1
+		podman run --detach --device vqp.io/device=vqp --uidmap 0:100000:65536 --network vqp-test --name x1 \
+			--rootfs $WORK/theirs vqpt echo-server 7000
+		has_namespace $(podman_address x1)
+		podman_exec x1 vqpt --count=2 send $(podman_address x1) 7000
 		podman_remove x1'
 }
 
@@ -146,7 +181,7 @@ lives_and_ends() {
 		vqpctl configure docker --remove --dry-run | grep "would be changed"
 		cmp /etc/docker/daemon.json $WORK/configured
 		vqpctl configure docker --remove | grep "Now: systemctl restart docker"
-		[ "$(cat /etc/docker/daemon.json)" = "{\"bip\": \"10.71.1.1/24\"}" ]
+		[ "$(cat /etc/docker/daemon.json)" = "{\"bip\": \"10.71.1.1/24\", \"features\": {\"cdi\": true}}" ]
 		[ "$(ls /etc/docker/daemon.json*)" = /etc/docker/daemon.json ]
 		vqpctl configure docker | grep "Now: systemctl reload docker"
 		cmp /etc/docker/daemon.json $WORK/configured'
@@ -218,9 +253,13 @@ lives_and_ends() {
 		ls $files
 		[ "$(vqpctl configure podman | grep -c ": unchanged")" = 4 ]
 		vqpctl cdi | cmp - /etc/cdi/vqp.json
+		# Docker needs this one, too, as long as it is configured
 		vqpctl configure podman --remove
+		[ "$(ls $files 2>/dev/null)" = /etc/cdi/vqp.json ]
+		vqpctl configure docker --remove
 		for file in $files; do [ ! -e $file ]; done
 		[ "$(vqpctl configure podman --remove | grep -c ": unchanged")" = 4 ]
+		vqpctl configure docker
 		vqpctl configure podman'
 }
 

@@ -10,9 +10,11 @@
 #include "../cleanup.h"
 #include "daemon_json.h"
 #include "engine.h"
+#include "file.h"
 #include "toml_block.h"
 
 #define HOOK_TIMEOUT_S 30	/* longer than a call of vqpd */
+#define HOOK_IN_CONTAINER "/dev/vqp-hook"
 
 __attribute__((format(printf, 2, 3)))
 static int write_text(char **after, const char *format, ...)
@@ -41,24 +43,31 @@ static int write_json(char **after, json_t *json)
 
 /* ---- Files that are vqp's alone ---- */
 
-static json_t *cdi_hook(const struct ctl_programs *programs, const char *stage)
+/* `option` may be NULL. */
+static json_t *cdi_hook(const char *path, const char *stage, const char *option)
 {
-	return json_pack("{s:s, s:s, s:[s, s], s:i}", "hookName", stage, "path", programs->hook,
-			 "args", "vqp-hook", stage, "timeout", HOOK_TIMEOUT_S);
+	return json_pack("{s:s, s:s, s:[s, s, s*], s:i}", "hookName", stage, "path", path,
+			 "args", "vqp-hook", stage, option, "timeout", HOOK_TIMEOUT_S);
 }
 
 /*
  * Version 0.3.0 has all of these fields, and no older podman takes a newer one.
  * The device has no numbers, so that they are looked up when a container is
  * made: they change when the module is loaded anew.
+ * The hook is mounted, for startContainer runs in the container. In /dev, which is in memory:
+ * elsewhere an empty file would stay in the container's root file system.
  */
 json_t *ctl_engine_cdi(const struct ctl_programs *programs)
 {
-	return json_pack("{s:s, s:s, s:[{s:s, s:{s:[{s:s, s:s}], s:[o, o]}}]}",
+	return json_pack("{s:s, s:s, s:[{s:s, s:{s:[{s:s, s:s}], s:[{s:s, s:s, s:[s, s, s, s]}], s:[o, o, o]}}]}",
 			 "cdiVersion", "0.3.0", "kind", "vqp.io/device", "devices",
 			 "name", "vqp", "containerEdits",
 			 "deviceNodes", "path", VQP_DEVICE_PATH, "permissions", "rw",
-			 "hooks", cdi_hook(programs, "createRuntime"), cdi_hook(programs, "poststop"));
+			 "mounts", "hostPath", programs->hook, "containerPath", HOOK_IN_CONTAINER,
+			 "options", "ro", "nosuid", "nodev", "bind",
+			 "hooks", cdi_hook(programs->hook, "createRuntime", "await"),
+			 cdi_hook(HOOK_IN_CONTAINER, "startContainer", NULL),
+			 cdi_hook(programs->hook, "poststop", NULL));
 }
 
 static int edit_cdi(const struct ctl_edit *edit, char **after, char **error)
@@ -152,19 +161,21 @@ static int edit_containerd(const struct ctl_edit *edit, char **after, char **err
 	return ctl_toml_block_add(edit->before, standard, block, after, error);
 }
 
+#define CDI_FILE \
+	{ "/etc/cdi/vqp.json", false, edit_cdi }
 #define HOOK_FILES \
 	{ "/usr/share/containers/oci/hooks.d/vqp-create.json", false, edit_create_hook }, \
 	{ "/usr/share/containers/oci/hooks.d/vqp-poststop.json", false, edit_poststop_hook }, \
-	{ "/etc/cdi/vqp.json", false, edit_cdi }
+	CDI_FILE
 
 static const struct ctl_engine engines[] = {
 	{ "docker", (const struct ctl_engine_file[]){
-		{ "/etc/docker/daemon.json", true, edit_docker }, { 0 },
+		{ "/etc/docker/daemon.json", true, edit_docker }, CDI_FILE, { 0 },
 	}, "systemctl reload docker    (no container stops)",
 	   "systemctl restart docker    (a reload forgets no runtime; until then it still knows this one)" },
 	{ "containerd", (const struct ctl_engine_file[]){
 		{ "/etc/containerd/config.toml", true, edit_containerd }, { 0 },
-	}, "containerd config dump >/dev/null && systemctl restart containerd    (no container stops)",
+	}, "containerd config dump | grep vqp-runtime && systemctl restart containerd    (no container stops)",
 	   "systemctl restart containerd    (no container stops)" },
 	{ "podman", (const struct ctl_engine_file[]){
 		{ "/etc/containers/containers.conf.d/50-vqp.conf", false, edit_podman }, HOOK_FILES, { 0 },
@@ -183,10 +194,25 @@ static bool has_file(const struct ctl_engine *engine, const char *path)
 	return file->path;
 }
 
+/* Its own file is there, and if that is shared with others, something in it would be taken out. */
+static bool is_configured(const struct ctl_engine *engine)
+{
+	const struct ctl_engine_file *own = engine->files;
+	cleanup_free char *before = NULL, *after = NULL, *error = NULL;
+
+	if (!own->shared)
+		return !access(own->path, F_OK);
+	if (ctl_file_read(own->path, &before) || !before)
+		return false;
+	/* What cannot be taken out is there. */
+	return own->edit(&(struct ctl_edit){ .before = before, .remove = true }, &after, &error) ||
+	       !after || strcmp(before, after);
+}
+
 bool ctl_engine_others_have(const struct ctl_engine *engine, const char *path)
 {
 	for (unsigned int i = 0; i < sizeof(engines) / sizeof(*engines); i++)
-		if (&engines[i] != engine && has_file(&engines[i], path) && !access(engines[i].files->path, F_OK))
+		if (&engines[i] != engine && has_file(&engines[i], path) && is_configured(&engines[i]))
 			return true;
 	return false;
 }

@@ -248,7 +248,7 @@ static void files_of_vqp_s_own_name_the_programs(void **state)
 
 static void a_cdi_specification_has_the_device_and_the_hooks(void **state)
 {
-	json_t *cdi = ctl_engine_cdi(&programs), *edits, *hooks;
+	json_t *cdi = ctl_engine_cdi(&programs), *edits, *hooks, *mount;
 
 	(void)state;
 	unit_assert_string(cdi, "cdiVersion", "0.3.0");
@@ -256,10 +256,17 @@ static void a_cdi_specification_has_the_device_and_the_hooks(void **state)
 	edits = json_object_get(json_array_get(json_object_get(cdi, "devices"), 0), "containerEdits");
 	unit_assert_string(json_array_get(json_object_get(edits, "deviceNodes"), 0), "path", "/dev/vqp");
 	hooks = json_object_get(edits, "hooks");
-	assert_int_equal(json_array_size(hooks), 2);
+	assert_int_equal(json_array_size(hooks), 3);
 	unit_assert_string(json_array_get(hooks, 0), "hookName", "createRuntime");
-	unit_assert_string(json_array_get(hooks, 1), "hookName", "poststop");
-	unit_assert_string(json_array_get(hooks, 1), "path", programs.hook);
+	assert_int_equal(json_array_size(json_object_get(json_array_get(hooks, 0), "args")), 3);
+	/* the container's own program, which is the host's */
+	mount = json_array_get(json_object_get(edits, "mounts"), 0);
+	unit_assert_string(mount, "hostPath", programs.hook);
+	unit_assert_string(json_array_get(hooks, 1), "hookName", "startContainer");
+	unit_assert_string(json_array_get(hooks, 1), "path", json_string_value(json_object_get(mount, "containerPath")));
+	unit_assert_string(json_array_get(hooks, 2), "hookName", "poststop");
+	unit_assert_string(json_array_get(hooks, 2), "path", programs.hook);
+	assert_int_equal(json_array_size(json_object_get(json_array_get(hooks, 2), "args")), 2);
 	json_decref(cdi);
 }
 
