@@ -73,13 +73,23 @@ addressed() {
 }
 shell() { jq -rn --arg text "$1" '".process.args = " + (["sh", "-ec", $text] | tojson)'; }
 
-# NAME VERB [OPTION...]: have vqp-runtime make the container of a bundle; its
+# what an engine makes of the CDI device, but for the hooks' and the device's order
+cdi_device() {
+	vqpctl cdi | jq -r --argjson major "$((0x$(stat -c %t /dev/vqp)))" --argjson minor "$((0x$(stat -c %T /dev/vqp)))" '
+		{type: "c", $major, $minor} as $device | .devices[0].containerEdits |
+		".mounts += \(.mounts | map({destination: .containerPath, source: .hostPath, type: "bind", options}))
+		| .hooks += \(.hooks | map({key: .hookName, value: [del(.hookName)]}) | from_entries)
+		| .linux.devices += \([$device + {path: .deviceNodes[0].path, fileMode: 438}])
+		| .linux.resources.devices += \([$device + {allow: true, access: "rw"}])"'
+}
+
+# NAME VERB [OPTION...]: have vqp-runtime, or $RUNTIME, make the container of a bundle; its
 # output goes to $WORK/NAME.out, and to stderr if that fails.
 launch() {
 	local name=$1 verb=$2
 
 	shift 2
-	vqp-runtime "$verb" "$@" --bundle "$WORK/$name" --pid-file "$WORK/$name.pid" "$name" \
+	"${RUNTIME-vqp-runtime}" "$verb" "$@" --bundle "$WORK/$name" --pid-file "$WORK/$name.pid" "$name" \
 		</dev/null >"$WORK/$name.out" 2>&1 ||
 		{ cat "$WORK/$name.out" >&2; return 1; }
 }
@@ -145,6 +155,9 @@ limits_of() {
 	vqpctl ns list --json | jq -er --arg gid "::ffff:$1" \
 		'.[] | select(.gid == $gid) | "\(.max_vqps)/\(.max_mrs)/\(.max_bytes)"'
 }
+
+# PATTERN: nobody is named so
+gone() { ! pgrep -x "$1" >/dev/null; }
 
 is_running() { [ "$(runc state "$1" | jq -r .status)" = running ]; }
 

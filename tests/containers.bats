@@ -115,6 +115,58 @@ fails_with() {
 		[ "$(ls /run/vqp/late)" = c4 ]'
 }
 
+# As Docker 28 has it with the CDI device and its own runtime, which asks no hook of the host's again.
+@test "CDI: a network that is made between create and start counts, and the namespace is there before the process" {
+	local runtime
+	for runtime in runc crun; do
+		on "RUNTIME=$runtime"'
+			addressed 10.61.0.7 >/dev/null
+			bundle c1 "$(cdi_device) | .process.args = [\"vqpt\", \"--count=1\", \"send\", \"10.61.0.7\", \"1\"] |
+				.process.user = {uid: 1000, gid: 1000} | .process.capabilities = {}"
+			create c1
+			has_namespaces 0
+			$RUNTIME state c1 | $WORK/net 10.61.0.7
+			$RUNTIME start c1
+			eventually grep "status 9" $WORK/c1.out
+			eventually gone vqp-hook
+			$RUNTIME delete --force c1
+			has_namespaces 0'
+	done
+}
+
+@test "CDI: a container whose network comes before it is served at once" {
+	on 'RUNTIME=runc
+		start c1 "$(cdi_device) | $(addressed 10.61.0.7)"
+		has_namespace 10.61.0.7
+		gone vqp-hook'
+}
+
+@test "CDI: without a network, or without vqpd, a container does not start, says why, and leaves nothing" {
+	on 'export RUNTIME=runc
+		bundle c1 "$(cdi_device)"
+		create c1
+		# runc itself has done its part by then
+		runc start c1 || true
+		eventually grep "network namespace has no address" $WORK/c1.out
+		eventually gone vqp-hook
+		addressed 10.61.0.7 >/dev/null
+		bundle c2 "$(cdi_device)"
+		create c2
+		runc state c2 | $WORK/net 10.61.0.7
+		kill $(pidof vqpd); eventually eval "! pidof vqpd"
+		runc start c2 || true
+		eventually grep "vqpd is not running" $WORK/c2.out
+		eventually gone vqp-hook'
+	vqp_up
+	on 'RUNTIME=runc
+		bundle c3 "$(cdi_device)"
+		create c3
+		pidof vqp-hook
+		runc delete --force c3
+		eventually gone vqp-hook
+		has_namespaces 0'
+}
+
 @test "the namespace has the annotated tenant" {
 	on 'start c1 "$(address 10.60.0.1) | $(tenant 4294967295)"
 		has_namespace 10.60.0.1 4294967295'

@@ -35,9 +35,6 @@ daemons() {
 	daemon dockerd --containerd=/run/containerd/containerd.sock 'docker info'
 }
 
-# PATTERN: nobody is named so
-gone() { ! pgrep -x "$1" >/dev/null; }
-
 daemons_end() {
 	local name
 
