@@ -35,7 +35,7 @@ struct vqp_ns {
 	struct xarray vqps;		/* VQP number -> struct vqp; read under RCU */
 	struct xarray ports;		/* bound port -> struct vqp; read under RCU */
 	struct xarray keys;		/* ValidMR: key index -> struct vqp_mr; read under RCU */
-	u32 next_qp_num, next_key_index;	/* under the lock of their xarray */
+	u32 next_qp_num, next_key_index;	/* under the lock of their xarray; begin as 0 */
 	struct mutex lock;		/* guards contexts */
 	struct list_head contexts;
 	atomic_t ncontexts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include <linux/minmax.h>
+#include <linux/random.h>
 #include <linux/xarray.h>
 #include "number.h"
 
@@ -10,7 +10,9 @@ int vqp_number_take(struct xarray *numbers, u32 max, u32 *next, void *entry, u32
 
 	do {
 		xas_lock(&xas);
-		xas_set(&xas, max(*next, 1U));
+		if (!*next)
+			*next = 1 + get_random_u32() % max;
+		xas_set(&xas, *next);
 		xas_find_marked(&xas, max, XA_FREE_MARK);
 		if (xas.xa_node == XAS_RESTART) {
 			xas_set(&xas, 1);

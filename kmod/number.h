@@ -10,7 +10,9 @@ struct xarray;
 /*
  * Store entry in an xarray with XA_FLAGS_ALLOC1 under the first free number from
  * *next on, which goes round from max to 1 and is kept under the xarray's lock:
- * a number rests until all others have been used. -ENOMEM; -EBUSY if none is
+ * a number rests until all others have been used. Where *next is 0, as when a namespace
+ * is new, numbers begin anywhere: what is still under way to the namespace that had its
+ * address before finds nothing there. -ENOMEM; -EBUSY if none is
  * free; then *number is as before. May sleep. xa_alloc_cyclic() will not do:
  * short of memory it looks for a place below, and goes on from there.
  */

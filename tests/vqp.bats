@@ -224,6 +224,23 @@ atomics_add_up() {
 
 # ---- leaks ----
 
+# What is still under way to the VQPs of the one before must not find those of the new one.
+@test "a network namespace that is made anew at its address has other VQP numbers and keys" {
+	on 1 'numbers() { vqpctl vqps --json | jq -c "map(select(.gid == \"::ffff:10.90.0.77\") | .qp_num)"; }
+		box vqp-again 9 10.90.0.77
+		serve vqp-again mem-server 701
+		then=$(numbers) key_then=$key
+		[ "$then" != "[]" ]
+		stop_all
+		ip netns del vqp-again
+		box vqp-again 9 10.90.0.77
+		serve vqp-again mem-server 701
+		[ "$(numbers)" != "$then" ]
+		[ $((key >> 16)) != $((key_then >> 16)) ]
+		stop_all
+		ip netns del vqp-again'
+}
+
 @test "1,000 times create, connect, send, close: made is freed, memory is steady" {
 	on 2 'serve vqp-c mem-server 701 --bytes=64 --depth=64; census >/run/census-before'
 	on 1 'inside vqp-a vqpt cycle 10.90.0.3 701 --count=200
