@@ -55,9 +55,9 @@ static const char usage[] =
 	"  " VQP_WISH_PREFIX "max_rate, " VQP_WISH_PREFIX "priority   lower limits\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
-/* What becomes of a container that has no address when the hook comes, and whose annotations give it none. */
+/* What becomes of a container that has no address when the hook comes. */
 enum addressless {
-	STARTS,		/* without a VQP namespace: its network may come later, by CNI */
+	STARTS,		/* without a VQP namespace, unless annotations give it an address: its network may come by CNI */
 	IS_LATE,	/* vqp-runtime runs the hook again when it starts the container */
 	AWAITS,		/* it has asked for a VQP namespace: an attendant is to make it before the container starts */
 	FAILS,		/* it has asked for a VQP namespace, and starts now */
@@ -239,19 +239,21 @@ static int create(struct vqp_state *state, enum addressless addressless, char **
 /* In the container, before its process begins: it does not without a VQP namespace. */
 static int start(const struct vqp_state *state, char **error)
 {
-	static const struct vqp_wish none;
-	int ret = use_found(&none, error);
+	struct vqp_wish wish;
+	int ret = vqp_wish_parse(&wish, state->annotations, error);
 
+	if (ret)
+		return ret;
+	/* Asked also where another has made the namespace meanwhile: an attendant ends when it has been. */
+	ret = vqp_attendant_ask(state->id, error);
+	if (ret && ret != -ECONNREFUSED)
+		return ret;
+	forget(error);
+	ret = use_found(&wish, error);
 	if (ret != -ENONET)
 		return ret;
 	forget(error);
-	ret = vqp_attendant_ask(state->id, error);
-	if (ret == -ECONNREFUSED) {
-		forget(error);
-		return vqp_error_fail(error, ENONET, "the container has no VQP namespace: neither CNI nor vqp-hook "
-				      "has made one");
-	}
-	return ret ? ret : use_found(&none, error);
+	return vqp_error_fail(error, ENONET, "the container has no VQP namespace: neither CNI nor vqp-hook has made one");
 }
 
 static int delete(const struct vqp_state *state, char **error)

@@ -156,6 +156,8 @@ limits_of() {
 		'.[] | select(.gid == $gid) | "\(.max_vqps)/\(.max_mrs)/\(.max_bytes)"'
 }
 
+has_stopped() { [ "$(runc state "$1" | jq -r .status)" = stopped ]; }
+
 # PATTERN: nobody is named so
 gone() { ! pgrep -x "$1" >/dev/null; }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,heart,budget:270
+# bats file_tags=nodes,virtual,heart,budget:270
 # Containers on a node: vqp-runtime and vqp-hook with runc, the CNI plugin in a
 # chain with bridge. What runs on the node is in tests/containers.bash.
+# Only on virtual nodes: CNI leaves bridges, and a machine that forwards.
 # On one kernel, and on more in `make test-containers`: little of it is the kernel's.
 
 bats_require_minimum_version 1.5.0
@@ -141,21 +142,40 @@ fails_with() {
 		gone vqp-hook'
 }
 
+@test "CDI: what another makes between create and start counts, if it is what the annotations ask for" {
+	on 'export RUNTIME=runc
+		for tenant in 1 2; do
+			bundle c$tenant "$(cdi_device) | $(tenant $tenant) | $(shell "echo has started; sleep 1000")"
+			create c$tenant
+			vqpctl ns add --netns /proc/$(pid_of c$tenant)/ns/net --tenant 2 --address 10.60.0.$tenant
+			runc start c$tenant || true
+		done
+		eventually grep "has started" $WORK/c2.out
+		eventually has_stopped c1
+		grep "already has the VQP namespace" $WORK/c1.out
+		not grep "has started" $WORK/c1.out
+		eventually gone vqp-hook'
+}
+
 @test "CDI: without a network, or without vqpd, a container does not start, says why, and leaves nothing" {
 	on 'export RUNTIME=runc
-		bundle c1 "$(cdi_device)"
+		bundle c1 "$(cdi_device) | $(shell "echo has started; sleep 1000")"
 		create c1
 		# runc itself has done its part by then
 		runc start c1 || true
 		eventually grep "network namespace has no address" $WORK/c1.out
+		eventually has_stopped c1
+		not grep "has started" $WORK/c1.out
 		eventually gone vqp-hook
 		addressed 10.61.0.7 >/dev/null
-		bundle c2 "$(cdi_device)"
+		bundle c2 "$(cdi_device) | $(shell "echo has started; sleep 1000")"
 		create c2
 		runc state c2 | $WORK/net 10.61.0.7
 		kill $(pidof vqpd); eventually eval "! pidof vqpd"
 		runc start c2 || true
 		eventually grep "vqpd is not running" $WORK/c2.out
+		eventually has_stopped c2
+		not grep "has started" $WORK/c2.out
 		eventually gone vqp-hook'
 	vqp_up
 	on 'RUNTIME=runc
