@@ -80,7 +80,9 @@ outlives_daemon_reload() {
 	on 1 'docker_start x1 sleep 1000
 		systemctl set-property --runtime "$(docker_unit x1)" CPUWeight=50 TasksMax=100
 		docker update --cpus 0.5 x1
-		docker_exec x1 sh -c "vqpt echo-server 7000 & sleep 1; vqpt --count=2 send $(docker_address x1) 7000"
+		docker exec --detach x1 vqpt echo-server 7000
+		eventually serves "$(docker_address x1)"
+		docker_exec x1 vqpt --count=2 send "$(docker_address x1)" 7000
 		docker_remove x1'
 }
 
