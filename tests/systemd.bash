@@ -51,10 +51,7 @@ podman() { command podman --cgroup-manager systemd "$@"; }
 # NAME: the systemd unit that a container of Docker is in
 docker_unit() { echo "docker-$(docker inspect --format '{{.Id}}' "$1").scope"; }
 
-# ADDRESS: an echo server answers there
-serves() { vqpctl ns list --json | jq -e --arg gid "$1" 'any(.[]; (.gid | ltrimstr("::ffff:")) == $gid and .contexts > 0)'; }
-
-# NAME: that container of Docker runs, with a VQP namespace and a process that has opened the device
+# NAME: that container of Docker runs, with a VQP namespace in which somebody listens
 is_back() {
-	[ "$(docker inspect --format '{{.State.Running}}' "$1")" = true ] && serves "$(docker_address "$1")"
+	[ "$(docker inspect --format '{{.State.Running}}' "$1")" = true ] && is_served "$(docker_address "$1")"
 }

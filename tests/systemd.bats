@@ -47,7 +47,7 @@ outlives_daemon_reload() {
 	on 1 "$1_start x1 vqpt echo-server 7000"
 	on 2 "$1_start x2 sleep 1000"
 	address=$(on 1 "$1_address x1")
-	on 1 "eventually serves $address"
+	on 1 "eventually is_served $address"
 	on 2 "$1_exec x2 vqpt --count=5 send $address 7000"
 	on_each systemctl daemon-reload
 	on 2 "$1_exec x2 vqpt --count=5 send $address 7000"
@@ -81,7 +81,7 @@ outlives_daemon_reload() {
 		systemctl set-property --runtime "$(docker_unit x1)" CPUWeight=50 TasksMax=100
 		docker update --cpus 0.5 x1
 		docker exec --detach x1 vqpt echo-server 7000
-		eventually serves "$(docker_address x1)"
+		eventually is_served "$(docker_address x1)"
 		docker_exec x1 vqpt --count=2 send "$(docker_address x1)" 7000
 		docker_remove x1'
 }
@@ -89,7 +89,7 @@ outlives_daemon_reload() {
 @test "vqpd is started anew when it is killed, and its containers do not notice" {
 	on 1 'docker_start x1 vqpt echo-server 7000
 		address=$(docker_address x1)
-		eventually serves "$address"
+		eventually is_served "$address"
 		systemctl kill --signal KILL vqpd
 		docker_exec x1 vqpt --count=2 send "$address" 7000
 		eventually is_ready
@@ -103,7 +103,7 @@ outlives_daemon_reload() {
 	local address
 
 	on 1 'docker run --detach --restart always --runtime=vqp --name x1 vqp-test vqpt echo-server 7000
-		eventually serves "$(docker_address x1)"
+		eventually is_served "$(docker_address x1)"
 		sync'
 	on 2 'docker_start x2 sleep 1000'
 	"$testbed" reboot 1
