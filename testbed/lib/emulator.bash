@@ -175,6 +175,8 @@ node_wait()
 	done
 }
 
+node_title() { echo "node $1"; }
+
 node_login() { echo root@127.0.0.1; }
 
 node_ssh_options()
@@ -231,18 +233,7 @@ guest_initramfs()
 	} >"$2"
 }
 
-nodes_begin()
-{
-	local node pids=() status=0
-	for ((node = 1; node <= $1; node++)); do
-		step "node $node: booted" node_boot "$node" &
-		pids+=($!)
-	done
-	for node in "${pids[@]}"; do
-		wait "$node" || status=1
-	done
-	return "$status"
-}
+nodes_begin() { on_nodes booted node_boot; }
 
 nodes_end() { :; }
 

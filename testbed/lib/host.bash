@@ -17,8 +17,10 @@ host_useless=(./.git './build/*.json' ./build/{testbed,obj,fuzz,here,coverage,fl
 # host_says NODE TEXT: why it is of no use
 host_says()
 {
-	say "node $1 ($(node_login "$1")): $2"
+	say "$(node_title "$1"): $2"
 }
+
+node_title() { echo "node $1 ($(node_login "$1"))"; }
 
 node_login()
 {
@@ -177,20 +179,6 @@ host_begin()
 	host_connect "$node" && host_copy "$node" && host_build "$node" && host_programs "$node"
 }
 
-# on_hosts TEXT COMMAND: that for each at once, with its number
-on_hosts()
-{
-	local node pids=() status=0
-	for ((node = 1; node <= $(<"$state/nodes"); node++)); do
-		step "node $node ($(node_login "$node")): $1" "$2" "$node" &
-		pids+=($!)
-	done
-	for node in "${pids[@]}"; do
-		wait "$node" || status=1
-	done
-	return "$status"
-}
-
 # hosts_differ: no machine stands for two nodes
 hosts_differ()
 {
@@ -214,7 +202,7 @@ hosts_linked()
 nodes_begin()
 {
 	touch "$state/refreshed"
-	on_hosts "can be a node" host_check && hosts_differ && on_hosts "is a node" host_begin && hosts_linked
+	on_nodes "can be a node" host_check && hosts_differ && on_nodes "is a node" host_begin && hosts_linked
 }
 
 # host_end NODE: it is none any more

@@ -12,9 +12,10 @@
 #
 # What the kinds do differently is in emulator.bash and host.bash, each with these functions:
 #
-# nodes_begin NODES       have them, from nothing
+# nodes_begin             have them, from nothing
 # nodes_end               give back what they hold, but for their processes here
 # nodes_refresh           have /vqp there as it is here
+# node_title NODE         what it is called when something is said of it
 # node_login NODE         whom ssh is to reach
 # node_ssh_options NODE   options for ssh and scp, to be run in $state because a socket's path is short
 # node_line NODE WORD...  what a shell there runs for that command
@@ -28,6 +29,20 @@ use_kind()
 	[[ ! -e $state/hosts ]] || kind=host
 	# shellcheck source=/dev/null
 	source "$lib/$kind.bash"
+}
+
+# on_nodes TEXT COMMAND: that for each at once, with its number; TEXT is said of those for which it is done
+on_nodes()
+{
+	local node pids=() status=0
+	for ((node = 1; node <= $(<"$state/nodes"); node++)); do
+		step "$(node_title "$node"): $1" "$2" "$node" &
+		pids+=($!)
+	done
+	for node in "${pids[@]}"; do
+		wait "$node" || status=1
+	done
+	return "$status"
 }
 
 # node_alive NODE: its process is there
