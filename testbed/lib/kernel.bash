@@ -47,7 +47,7 @@ kernel_ensure()
 			kernel_releases "$name"
 			packages "$top/testbed/packages/kernel"
 			declare -p kernel_excludes
-			declare -f kernel_make kernel_pack debian_root
+			declare -f kernel_make kernel_pack kernel_initramfs debian_root
 			cat "$top/testbed/kernel/vmlinux"
 		} | key_of)
 		need modprobe depmod mkfs.ext4 xz zstd
