@@ -79,7 +79,10 @@ no_process()
 	fails 125 "image: one of bookworm trixie current" -- "$top/testbed/testbed" image sid
 	fails 125 "kernels: one of 6.1 6.12 newest debug" -- "$top/testbed/testbed" kernels 5.4
 	fails 125 "--kernel: one of" -- "$top/testbed/testbed" up --kernel 5.4
+	# what modules are only built for is no kernel for nodes
+	fails 125 "--kernel: one of 6.1 6.12 newest debug" -- "$top/testbed/testbed" up --kernel 6.1-arm64
 	fails 125 "--image: one of" -- "$top/testbed/testbed" up --image sid
+	fails 125 "newest debug 6.1-oldest" -- "$top/testbed/testbed" kernels 6.12-oldest
 	fails 125 "build: one of" -- "$top/testbed/testbed" build 5.4 true
 	[ ! -e "$VQP_CACHE" ]
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# The kernels that nodes can run: Debian's, and the debug kernel, which is built from Debian's source.
+# The kernels that nodes can run, Debian's, and the debug kernel, which is built from Debian's source; and more of
+# Debian's that modules are only built for.
 #
 # cache/kernel-NAME-KEY/release      its release
 # cache/kernel-NAME-KEY/vmlinux      uncompressed: unpacking is slow under emulation
@@ -10,6 +11,10 @@
 #                                    its Debian; of debug, what is in "build", by the toolbox's compiler
 
 kernels=(6.1 6.12 newest)
+
+# those that modules are only built for, which have no more than release and root: the oldest 6.1 that Debian still has,
+# and the newest for arm64, by a cross compiler
+kernels_built=(6.1-oldest 6.1-arm64 6.12-arm64 newest-arm64)
 
 # kernel_releases KERNEL: the releases of Debian whose newest linux-image-amd64 it is
 kernel_releases()
@@ -21,9 +26,16 @@ kernel_releases()
 	esac
 }
 
+# kernel_known KERNEL: nodes can run it
 kernel_known()
 {
 	[[ $1 == debug || " ${kernels[*]} " == *" $1 "* ]]
+}
+
+# kernel_buildable KERNEL: modules can be built for it
+kernel_buildable()
+{
+	kernel_known "$1" || [[ " ${kernels_built[*]} " == *" $1 "* ]]
 }
 
 # of no use in a virtual machine, and most of the modules
@@ -33,35 +45,51 @@ kernel_excludes=(sound drivers/{gpu,media,staging,iio,hid,usb,scsi,ata,mmc,mtd,b
 # kernel_ensure KERNEL: make it unless the cache has it, and set $kernel_dir to where it is
 kernel_ensure()
 {
-	local name=$1 key entry
-	if [[ $name == debug ]]; then
-		key=$({
-			dpkg-query -W -f '${Package} ${Version}\n' linux-source-6.1 gcc
-			cat "$top"/testbed/kernel/{build,debug.config}
-		} | key_of)
+	local name=$1 make=kernel_make key entry
+	case $name in
+	debug)
 		[[ -e $kernel_source ]] || die "the debug kernel is built in the toolbox of tests"
 		need make gcc bc bison flex depmod cpio
-		cache_ensure kernel-debug "$key" kernel_make_debug
-	else
-		key=$({
-			kernel_releases "$name"
-			packages "$top/testbed/packages/kernel"
-			declare -p kernel_excludes
-			declare -f kernel_make kernel_pack kernel_initramfs debian_root
-			cat "$top/testbed/kernel/vmlinux"
-		} | key_of)
-		need modprobe depmod mkfs.ext4 xz zstd
-		cache_ensure "kernel-$name" "$key" kernel_make "$name"
-	fi
+		make=kernel_make_debug
+		;;
+	*-*) make=kernel_make_headers ;;
+	*) need modprobe depmod mkfs.ext4 xz zstd ;;
+	esac
+	key=$(kernel_made_of "$name" | key_of)
+	cache_ensure "kernel-$name" "$key" "$make" "$name"
 	kernel_dir=$entry
+}
+
+# kernel_made_of KERNEL: what decides what it becomes, but for Debian's versions
+kernel_made_of()
+{
+	case $1 in
+	debug)
+		dpkg-query -W -f '${Package} ${Version}\n' linux-source-6.1 gcc
+		cat "$top"/testbed/kernel/{build,debug.config}
+		;;
+	*-*)
+		kernel_releases "${1%-*}"
+		declare -f kernel_make_headers debian_root
+		cat "$top/testbed/kernel/headers"
+		;;
+	*)
+		kernel_releases "$1"
+		packages "$top/testbed/packages/kernel"
+		declare -p kernel_excludes
+		declare -f kernel_make kernel_pack kernel_initramfs debian_root
+		cat "$top/testbed/kernel/vmlinux"
+		;;
+	esac
 }
 
 kernel_source=/usr/src/linux-source-6.1.tar.xz
 
+# kernel_make_debug KERNEL DIRECTORY
 kernel_make_debug()
 {
-	watched "$1/log" "kernel: debug" "${ends_with_us[@]}" "$top/testbed/kernel/build" \
-		"$kernel_source" "$top/testbed/kernel/debug.config" "$1" && rm "$1/log"
+	watched "$2/log" "kernel: $1" "${ends_with_us[@]}" "$top/testbed/kernel/build" \
+		"$kernel_source" "$top/testbed/kernel/debug.config" "$2" && rm "$2/log"
 }
 
 # kernel_make KERNEL DIRECTORY
@@ -77,6 +105,25 @@ kernel_make()
 		"$(packages "$top/testbed/packages/kernel") linux-image-amd64$suite linux-headers-amd64$suite" \
 		"${options[@]}" &&
 		step "kernel: $name unpacked" kernel_pack "$directory"
+}
+
+# kernel_make_headers KERNEL DIRECTORY: of a kernel that nodes do not run, a root in which modules are built for it
+kernel_make_headers()
+{
+	local name=$1 directory=$2 releases version=${1%-*}. which=newest architecture=amd64 compiler=gcc options=()
+	releases=$(kernel_releases "${name%-*}")
+	[[ $version != newest. ]] || version=''
+	case $name in
+	*-oldest) which=oldest ;;
+	*-arm64)
+		architecture=arm64 compiler=gcc-aarch64-linux-gnu
+		options+=('--architectures=amd64,arm64')
+		;;
+	esac
+	# perl is for kernel-doc, which the kernel's makefiles run with W=1
+	options+=("--customize-hook=$top/testbed/kernel/headers \"\$1\" $architecture $which $version")
+	debian_root "kernel: $name, its headers" "$directory/root" "$releases" "make perl $compiler" "${options[@]}" &&
+		basename -a "$directory"/root/lib/modules/* >"$directory/release"
 }
 
 # kernel_pack DIRECTORY: what nodes boot, of what has been installed in DIRECTORY/root
@@ -117,15 +164,18 @@ kernel_initramfs()
 		done >"$3/modules/order"
 }
 
-# kernel_exec KERNEL COMMAND...: become that command where modules are built for it, with KVER and KDIR as kmod/Makefile wants them
+# kernel_exec KERNEL COMMAND...: become that command where modules are built for it, with what kmod/Makefile wants to
+# know in its environment: KVER and KDIR, and ARCH and CROSS_COMPILE of another architecture
 kernel_exec()
 {
-	local kernel=$1 release
+	local kernel=$1 release target=()
 	shift
 	kernel_ensure "$kernel"
 	release=$(<"$kernel_dir/release")
 	[[ $kernel != debug ]] || exec env KVER="$release" KDIR="$kernel_dir/build" "$@"
-	VQP_BIND="$top $cache" root_exec "$kernel_dir/root" env KVER="$release" KDIR="/lib/modules/$release/build" "$@"
+	[[ $kernel != *-arm64 ]] || target=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-)
+	VQP_BIND="$top $cache" root_exec "$kernel_dir/root" \
+		env KVER="$release" KDIR="/lib/modules/$release/build" "${target[@]}" "$@"
 }
 
 # kernel_slowness KERNEL: what time-outs are multiplied by there
