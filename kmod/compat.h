@@ -2,6 +2,9 @@
 /*
  * What differs between the kernels vqp is built for, in the newer one's words; first the version
  * that made it. By macros: a stable kernel may take one over later, under the same name.
+ *
+ * The oldest is 6.1.0. No macro here can help with its min() and max(): until 6.1.101 they warn of
+ * two types, though both be unsigned.
  */
 #ifndef VQP_COMPAT_H
 #define VQP_COMPAT_H

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=budget:60
+# bats file_tags=budget:150
 # The static checks can fail: each is given a tree in which it finds nothing, and then a defect.
 
 bats_require_minimum_version 1.5.0
@@ -124,6 +124,40 @@ program()
 		}
 	END
 	caught sparse 'no previous prototype'
+}
+
+# module TEXT: a module with that in it
+module()
+{
+	source_file kmod/vqp.c <<-END
+		#include <linux/minmax.h>
+		#include <linux/module.h>
+		#include <linux/timer.h>
+		#include <linux/version.h>
+
+		MODULE_DESCRIPTION("what differs");
+		MODULE_LICENSE("Dual BSD/GPL");
+
+		$1
+	END
+}
+
+@test "builds: what is wrong for arm64, for the oldest 6.1 and for the first alone" {
+	copy kmod/Makefile testbed
+	echo 'obj-m := vqp.o' >kmod/Kbuild
+	module ''
+	clean builds
+	module $'#ifdef CONFIG_ARM64\nint vqp_undeclared(void) { return 0; }\n#endif'
+	caught builds 'no previous prototype'
+	module $'#ifndef CONFIG_ARM64\nint vqp_undeclared(void) { return 0; }\n#endif'
+	caught builds 'no previous prototype'
+	module '#if LINUX_VERSION_CODE <= KERNEL_VERSION(6, 1, 0)
+		#error of its own version
+		#endif
+		static inline u64 vqp_least(u64 a, u32 b) { return min(a, b); }
+		static inline void vqp_end(struct timer_list *t) { timer_shutdown_sync(t); }'
+	caught builds 'on headers like those of 6.1.0'
+	[[ $output == *'#error of its own version'*'distinct pointer types'*'implicit declaration'* ]]
 }
 
 @test "coccinelle" {
