@@ -30,6 +30,7 @@ setup_file() {
 }
 
 teardown_file() {
+	"$testbed" --name "$VQP_TESTBED-other" down
 	on_each bash -c 'source /vqp/tests/systemd.bash
 		docker ps --all --quiet | xargs --no-run-if-empty docker rm --force >/dev/null
 		podman rm --all --force --time 0
@@ -112,4 +113,17 @@ outlives_daemon_reload() {
 	on 2 "eventually docker_exec x2 vqpt --count=5 send $address 7000
 		docker_remove x2"
 	on 1 'docker_remove x1; eventually has_namespaces 0'
+}
+
+@test "a node whose kernel dies is dead to the testbed, although its process stays" {
+	local other=$VQP_TESTBED-other
+
+	"$testbed" --name "$other" up --nodes 1 --kernel 6.12 --init systemd 3>&-
+	run "$testbed" --name "$other" exec --timeout 10 1 sh -c 'sleep 1; echo c >/proc/sysrq-trigger; sleep 50'
+	[ "$status" -eq 125 ]
+	[[ $output == *"sysrq triggered crash"* ]]
+	run "$testbed" --name "$other" status
+	[ "$status" -eq 1 ]
+	"$testbed" --name "$other" fault crash 1 off
+	[ "$("$testbed" --name "$other" exec 1 hostname)" = node1 ]
 }

@@ -138,10 +138,11 @@ node_launch()
 	done
 }
 
-# node_failed_alone NODE: its emulator failed, or found its port taken
+# node_failed_alone NODE: its emulator failed, lost a timer's interrupt or found its port taken
 node_failed_alone()
 {
-	node_port_taken "$1" || grep -q '^qemu.*Assertion .* failed' "$state/node-$1.errors"
+	node_port_taken "$1" || grep -q '^qemu.*Assertion .* failed' "$state/node-$1.errors" ||
+		grep -q 'Possible timer handling issue on cpu' "$state/node-$1.console"
 }
 
 # node_boot NODE: start it and wait until it can be used. An emulator that fails is started anew: it says
@@ -154,6 +155,7 @@ node_boot()
 		node_wait "$node" && break
 		((tries < 3)) && node_failed_alone "$node" || return
 		say "node $node: that was QEMU, not the node: once more"
+		node_kill "$node"
 	done
 	node_connect "$node"
 }
@@ -219,7 +221,8 @@ node_reboot()
 	local node=$1 boots options
 	boots=$(node_boots "$node")
 	mapfile -t options < <(node_ssh_options "$node")
-	node_exec "$node" 0 systemctl reboot
+	# by then the connection has been closed here
+	node_exec "$node" 0 systemd-run --quiet sh -c 'sleep 1; systemctl reboot'
 	(cd "$state" && ssh "${options[@]}" -O exit "$(node_login "$node")" 2>/dev/null)
 	node_wait "$node" $((boots + 1)) && node_connect "$node"
 }

@@ -86,20 +86,17 @@ fault_freeze()
 
 fault_crash()
 {
-	local node=$1 options tries
+	local node=$1 options
 	if [[ $2 == off ]]; then
 		node_alive "$node" && return
 		[[ -e $state/node-$node.console ]] &&
 			mv "$state/node-$node.console" "$state/node-$node.console.before"
+		# a kernel that stopped leaves its process
+		node_kill "$node"
 		step "node $node: booted again" node_boot "$node" || die "node $node does not come up"
 		return
 	fi
-	node_alive "$node" || return 0
-	kill -KILL "$(<"$state/node-$node.pid")"
-	for ((tries = 0; tries < 100; tries++)); do
-		node_alive "$node" || break
-		sleep 0.05
-	done
+	node_kill "$node"
 	# the shared connection does not outlive the node
 	mapfile -t options < <(node_ssh_options "$node")
 	(cd "$state" && ssh "${options[@]}" -O exit "$(node_login "$node")" 2>/dev/null)

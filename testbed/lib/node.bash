@@ -45,13 +45,31 @@ on_nodes()
 	return "$status"
 }
 
-# node_alive NODE: its process is there
-node_alive()
+# node_process NODE: its process is there
+node_process()
 {
 	local pid
 	pid=$(cat "$state/node-$1.pid" 2>/dev/null) || return
 	# a recycled process id does not run in our directory
 	[[ $(readlink "/proc/$pid/cwd") == "$state" ]]
+}
+
+# node_alive NODE: its process is there, and its kernel has not stopped
+node_alive()
+{
+	node_process "$1" && ! grep -q '\] ---\[ end Kernel panic' "$state/node-$1.console"
+}
+
+# node_kill NODE: end its process, and wait until it has ended
+node_kill()
+{
+	local tries
+	node_process "$1" || return 0
+	kill -KILL "$(<"$state/node-$1.pid")"
+	for ((tries = 0; tries < 100; tries++)); do
+		node_process "$1" || break
+		sleep 0.05
+	done
 }
 
 # node_last_words NODE: the last lines of its console, and all since its kernel first complained
@@ -99,7 +117,7 @@ node_report()
 	node_complaint "$1" >&2
 }
 
-# node_dies NODE: the connection breaks before the process is gone; how long before, the host's load says
+# node_dies NODE: the connection breaks before the node is dead; how long before, the host's load says
 node_dies()
 {
 	local tries
@@ -129,10 +147,11 @@ node_exec()
 	login=$(node_login "$node")
 	(cd "$state" && exec "${guard[@]}" ssh "${options[@]}" -T "$login" "$line") || status=$?
 	if ((status == 255)) && ! (cd "$state" && ssh "${options[@]}" -O check "$login" 2>/dev/null); then
-		node_dies "$node" && status=125
+		node_dies "$node"
 	fi
-	if ((status == 125)); then
-		node_alive "$node" || node_report "$node"
+	if ((status != 0)) && ! node_alive "$node"; then
+		node_report "$node"
+		status=125
 	elif ((status == 137 && limit > 0)); then
 		status=124
 	fi
