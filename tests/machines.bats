@@ -23,7 +23,11 @@ sight()
 		ls -A / /run /tmp /share /sys/class/infiniband
 		cut -d " " -f 4-5 /proc/self/mountinfo | sort
 		ip -o addr | cut -d "\\" -f 1
+		ip -o link | sed "s/ promiscuity.*//"
 		ip netns
+		iptables-save | grep -E "^(-|:vqp)" || true
+		cat /proc/sys/net/ipv4/ip_forward
+		find /sys/fs/cgroup -type d
 		tc qdisc show dev data0 | cut -d " " -f 2
 		sysctl net.ipv6.conf.data0.keep_addr_on_down
 		cut -d " " -f 1 /proc/modules | grep -E "^(vqp|rdma|ib_)" | sort
@@ -110,6 +114,20 @@ without_module()
 	machine 1 ip addr del 10.77.0.9/24 dev lo
 }
 
+@test "a host whose address another machine on the link has" {
+	machine 1 ip addr add fd77::2/64 dev data0 nodad
+	machine 2 ip addr del fd77::2/64 dev data0
+	refused 'node 2 (real2): another machine on data0 has the address fd77::2: is it in another testbed?' real1 real2
+	machine 1 ip addr del fd77::2/64 dev data0
+	machine 2 ip addr add fd77::2/64 dev data0 nodad
+}
+
+@test "a host whose link loses packets already" {
+	machine 1 tc qdisc add dev data0 root netem loss 1%
+	refused 'its interface data0 has a queueing discipline netem of its own, where faults would be made' real1 real2
+	machine 1 tc qdisc del dev data0 root
+}
+
 @test "a host where vqp is in use" {
 	machine 2 sh -c 'insmod /vqp/build/kmod-$(uname -r)/vqp.ko'
 	refused 'node 2 (real2): the module vqp is in use' real1 real2
@@ -144,6 +162,7 @@ without_module()
 		@@test "loss" { fault loss 2 3%; transfer; }
 		@@test "partition" { fault partition 2 for 0.5; transfer; }
 		@@test "interface-down" { fault interface-down 2 for 0.5; on 1 'known real-a 10.90.0.3'; transfer; }
+		@@test "opcode" { fault opcode 1 17; fault opcode 1 16; on 1 'iptables-save | grep -c 4791'; transfer; }
 		@@test "memory" { fault memory 1 500; transfer; }
 		@@test "link-down" { fault link-down 2; false; }
 		@@test "freeze" { fault freeze 2; false; }
@@ -163,9 +182,9 @@ without_module()
 	HOSTS="real1 real2" run "$tree/tests/run" planted unfit 3>&-
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ "${lines[-1]}" = "7 passed, 0 failed, 5 skipped" ]
-	[[ $output == *"hosts: planted: ok 6 link-down"*"# skip "*"link-down: that needs virtual nodes"* ]]
-	[[ $output == *"hosts: planted: ok 9 parent-gone"*"# skip "*"rxe0 was there before: HOST/INTERFACE makes a soft one"* ]]
+	[ "${lines[-1]}" = "8 passed, 0 failed, 5 skipped" ]
+	[[ $output == *"hosts: planted: ok 7 link-down"*"# skip "*"link-down: that needs virtual nodes"* ]]
+	[[ $output == *"hosts: planted: ok 10 parent-gone"*"# skip "*"rxe0 was there before: HOST/INTERFACE makes a soft one"* ]]
 	[[ $output == *"hosts: unfit: skipped, it needs virtual nodes"* ]]
 	HOSTS="real1 real2" run "$tree/tests/run" --list
 	[ "$output" = "hosts planted null" ]
@@ -195,6 +214,7 @@ without_module()
 	"$testbed" --name "$real" fault parent-gone 1 for 0.2
 	node 1 bash -c 'source /vqp/tests/vqp.bash
 		eventually vqpctl ping --count 1 10.77.0.2
+		node-fault opcode 17
 		box left 9 10.90.0.1
 		serve left echo-server 700'
 	node 2 bash -c 'setsid -f sleep 1000 >/dev/null 2>&1 </dev/null'
@@ -274,6 +294,26 @@ without_module()
 	rm "$new"
 	[ "$(node 2 cat "/vqp/build/${new##*/}")" = new ]
 	real=$real-too refused 'it is in use: testbed hosts-' real1 real2
+}
+
+@test "an up that is killed changes nothing later, and down takes back what it had done" {
+	local i
+	for i in 1 2; do
+		sight $i >"$BATS_TEST_TMPDIR/before-$i"
+	done
+	# the first waits for this when it is about to begin
+	machine 1 bash -c 'setsid -f flock /run sleep 1000 >/dev/null 2>&1 </dev/null'
+	setsid "$testbed" --name "$real" up --hosts "real1 real2" 3>&- &
+	machine 1 bash -c 'source /vqp/tests/expect.bash; within 60 pgrep -f "^flock -w"'
+	machine 2 bash -c 'source /vqp/tests/expect.bash; within 60 test -e /run/vqp-testbed/variables'
+	kill -KILL -- -$!
+	machine 1 bash -c 'pkill -f "^sleep 1000"
+		source /vqp/tests/expect.bash; within 60 flock -n /run true'
+	diff "$BATS_TEST_TMPDIR/before-1" <(sight 1)
+	"$testbed" --name "$real" down
+	for i in 1 2; do
+		diff "$BATS_TEST_TMPDIR/before-$i" <(sight $i)
+	done
 }
 
 @test "a machine that dies is dead, with the end of what its kernel said" {

@@ -53,17 +53,9 @@ brings() {
 }
 
 # OPCODE: packets of the RC transport with it (IBTA 9.2, table 38) are lost when they arrive, until that ends.
-# In a chain of its own: others are the machine's.
-lose() {
-	iptables -S vqp-test >/dev/null 2>&1 || { iptables -N vqp-test; iptables -I INPUT -j vqp-test; }
-	iptables -A vqp-test -p udp --dport 4791 -m u32 --u32 "28>>24&0xFF=$1" -j DROP
-}
+lose() { node-fault opcode "$(($1))"; }
 
-lose_no_more() {
-	iptables -S vqp-test >/dev/null 2>&1 || return 0
-	iptables -D INPUT -j vqp-test 2>/dev/null || true
-	iptables -F vqp-test && iptables -X vqp-test
-}
+lose_no_more() { node-fault opcode off; }
 
 # OPCODE: so many are lost that the link fails, and its requests go on.
 lose_until_failure() {

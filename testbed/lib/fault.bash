@@ -18,6 +18,7 @@ fault_usage()
 	  loss NODE PERCENT%       of the packets that the node sends
 	  duplicate NODE PERCENT%  of them arrive twice
 	  reorder NODE PERCENT%    of them overtake those before, which take 2 ms
+	  opcode NODE N            RC packets of that opcode (IBTA 9.2) are lost when they arrive; several add up
 	  partition NODE           nothing passes between the node and the others; its link seems well
 	  link-down NODE           the cable is out
 	  interface-down NODE      as an administrator takes it down; the cable is in
@@ -159,6 +160,7 @@ fault_check_value()
 	loss | duplicate | reorder)
 		[[ $2 =~ ^(100|[0-9]{1,2}(\.[0-9]+)?)%$ ]] || fault_misuse "$1: not a percentage such as 1%: $2"
 		;;
+	opcode) [[ $2 =~ ^[0-9]{1,3}$ && $2 -le 255 ]] || fault_misuse "opcode: not a number up to 255: $2" ;;
 	memory) [[ $2 =~ ^[1-9][0-9]{0,5}$ ]] || fault_misuse "$1: not a number of MiB: $2" ;;
 	esac
 }
@@ -176,7 +178,7 @@ verb_fault()
 		fault_all_off
 		return
 		;;
-	loss | duplicate | reorder | partition | link-down | interface-down | parent-gone | memory | \
+	loss | duplicate | reorder | opcode | partition | link-down | interface-down | parent-gone | memory | \
 		freeze | crash) ;;
 	signals | fail-nth)
 		(($# >= 4)) || fault_misuse "$kind: NODE, a number and COMMAND are needed"
@@ -194,7 +196,7 @@ verb_fault()
 		return
 	fi
 	case $kind in
-	loss | duplicate | reorder | memory)
+	loss | duplicate | reorder | opcode | memory)
 		value=${1-}
 		fault_check_value "$kind" "$value"
 		shift

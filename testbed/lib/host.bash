@@ -111,7 +111,7 @@ host_connect()
 	(
 		cd "$state" || exit
 		setsid ssh -o ControlMaster=yes "${options[@]}" -T "$(node_login "$node")" \
-			'echo $$ >/run/vqp-testbed/console; exec stdbuf -oL dmesg --follow-new' \
+			'cd /run/vqp-testbed && exec stdbuf -oL dmesg --follow-new' \
 			</dev/null >"node-$node.console" 2>"node-$node.errors" &
 		echo $! >"node-$node.pid"
 	)
