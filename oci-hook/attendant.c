@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 #define ANSWER_MAX	1024
 #define ANSWER_S	20	/* longer than a call of vqpd */
+#define PAUSE_MS	200	/* after a failure: whoever is in the network namespace may ask again and again */
 
 /* The new process's end of the pipe on which this process's parent waits for the word that it stays. */
 static int stays_fd = -1;
@@ -58,7 +60,8 @@ int vqp_attendant_begin(char **error)
 	stays_fd = ends[1];
 	/* A signal to the runtime's process group, or session, is not for the container. */
 	setsid();
-	return 0;
+	/* Hooks are run in the bundle, which may be unmounted while the process stays. */
+	return chdir("/") ? vqp_error_fail(error, errno, "cannot leave the bundle: %s", strerror(errno)) : 0;
 }
 
 /*
@@ -84,19 +87,25 @@ static int listen_for(const char *id, int fd)
 	return bind(fd, (struct sockaddr *)&name, bytes) || listen(fd, 8) ? -errno : 0;
 }
 
-/* Runtimes wait until nobody has a hook's outputs any more. */
+/*
+ * Runtimes wait until nobody has a hook's outputs any more. Nothing else may be opened in their place. The filter of
+ * system calls has neither dup2() nor files to write: the lowest free number is the next file's, and what is written
+ * to it fails.
+ */
 static void stay(void)
 {
-	close(STDIN_FILENO);
-	close(STDOUT_FILENO);
-	close(STDERR_FILENO);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		close(fd);
+		if (open("/dev/null", O_RDONLY) != fd)
+			_exit(1);
+	}
 	if (write(stays_fd, "", 1) != 1)
 		_exit(1);
 	close(stays_fd);
 	stays_fd = -1;
 }
 
-/* True: the work is done. Who has asked is told so by an empty answer, or reads what failed. */
+/* True: the work is done. The container that asked is told so by an empty answer, or reads what failed. */
 static bool answer(const struct vqp_attendant *attendant, int listener)
 {
 	cleanup_close int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -127,8 +136,12 @@ static void serve(const struct vqp_attendant *attendant, int listener, int conta
 			return;
 		if (events[0].revents)
 			return;
-		if (events[1].revents && answer(attendant, listener))
+		if (!events[1].revents)
+			continue;
+		if (answer(attendant, listener))
 			return;
+		/* Or until the container ends. */
+		poll(events, 1, PAUSE_MS);
 	}
 }
 
