@@ -138,6 +138,22 @@ cache_of()
 	env -i PATH="$PATH" "$@" bash -uc "cd / && source '$top/testbed/lib/common.bash' && source '$top/testbed/lib/cache.bash' && echo \$cache"
 }
 
+# TEXT COMMAND...: it says so to a user whose home has a key for ssh
+at_home()
+{
+	run env HOME="$BATS_TEST_TMPDIR/home" "${@:2}"
+	echo "$output"
+	[[ $output == *"$1"* ]]
+}
+
+@test "keys for ssh come in if nodes are real machines, for reading" {
+	mkdir -p "$BATS_TEST_TMPDIR/home/.ssh"
+	echo secret >"$BATS_TEST_TMPDIR/home/.ssh/key"
+	at_home "No such file" "$top/testbed/toolbox" build cat "$BATS_TEST_TMPDIR/home/.ssh/key" /root/.ssh/key
+	at_home secret env HOSTS="a b" "$top/testbed/toolbox" build cat /root/.ssh/key
+	at_home "Read-only file system" env HOSTS="a b" "$top/testbed/toolbox" build sh -c 'echo mine >/root/.ssh/key'
+}
+
 @test "the cache is where the environment says, or where the user is at home" {
 	[ "$(cache_of HOME=/a XDG_CACHE_HOME=/b VQP_CACHE=/c)" = /c ]
 	[ "$(cache_of HOME=/a XDG_CACHE_HOME=/b)" = /b/vqp ]
