@@ -109,6 +109,18 @@ run_once() {
 	vqp-runtime run --bundle "$WORK/$1" "$1" </dev/null
 }
 
+# NAME: runc and CRIU take it down to $WORK/NAME.img, and it is gone
+checkpoint() {
+	rm -rf "$WORK/$1.img"
+	vqp-runtime checkpoint --image-path "$WORK/$1.img" --work-path "$WORK/$1.criu" "$1"
+}
+
+# NAME: what checkpoint() has taken down is there again
+restore() {
+	vqp-runtime restore --detach --bundle "$WORK/$1" --image-path "$WORK/$1.img" --work-path "$WORK/$1.criu" "$1" \
+		</dev/null >/dev/null 2>&1
+}
+
 pid_of() { echo "$(<"$WORK/$1.pid")"; }	# the file has no end of line
 
 # The kernel's VQP namespaces of containers, as "tenant address" lines.

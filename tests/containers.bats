@@ -254,6 +254,21 @@ fails_with() {
 	on 'eventually has_no_namespace 10.60.0.1'
 }
 
+@test "CRIU takes a container down and back with its namespace, but none that has VQPs, which goes on" {
+	# CRIU knows no file of ours that is open for output, and busybox' sleep ends when it is taken down
+	on 'bundle c1 "$(address 10.60.0.1) | $(shell "while :; do sleep 1; done")"
+		vqp-runtime run --detach --bundle $WORK/c1 c1 </dev/null >/dev/null 2>&1
+		checkpoint c1
+		has_no_namespace 10.60.0.1
+		restore c1
+		has_namespace 10.60.0.1
+		runc exec c1 vqpt --background echo-server 7000
+		runc exec c1 vqpt --count=20 send 10.60.0.1 7000
+		not checkpoint c1
+		runc exec c1 vqpt --count=20 send 10.60.0.1 7000
+		runc delete --force c1'
+}
+
 @test "an address is free again after its container was killed" {
 	on 'for i in 1 2 3; do
 			start c$i "$(address 10.60.0.1)"
