@@ -218,12 +218,11 @@ node_connect()
 # node_reboot NODE: as its administrator does it; its disk stays
 node_reboot()
 {
-	local node=$1 boots options
+	local node=$1 boots
 	boots=$(node_boots "$node")
-	mapfile -t options < <(node_ssh_options "$node")
 	# by then the connection has been closed here
 	node_exec "$node" 0 systemd-run --quiet sh -c 'sleep 1; systemctl reboot'
-	(cd "$state" && ssh "${options[@]}" -O exit "$(node_login "$node")" 2>/dev/null)
+	node_disconnect "$node"
 	node_wait "$node" $((boots + 1)) && node_connect "$node"
 }
 

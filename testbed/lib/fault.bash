@@ -87,7 +87,7 @@ fault_freeze()
 
 fault_crash()
 {
-	local node=$1 options
+	local node=$1
 	if [[ $2 == off ]]; then
 		node_alive "$node" && return
 		[[ -e $state/node-$node.console ]] &&
@@ -98,10 +98,7 @@ fault_crash()
 		return
 	fi
 	node_kill "$node"
-	# the shared connection does not outlive the node
-	mapfile -t options < <(node_ssh_options "$node")
-	(cd "$state" && ssh "${options[@]}" -O exit "$(node_login "$node")" 2>/dev/null)
-	rm -f "$state/node-$node.ssh"
+	node_disconnect "$node"
 }
 
 fault_set()

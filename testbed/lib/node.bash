@@ -128,6 +128,15 @@ node_dies()
 	return 1
 }
 
+# node_disconnect NODE: end the connection, which has the outputs of the commands that it carries
+node_disconnect()
+{
+	local options
+	mapfile -t options < <(node_ssh_options "$1")
+	(cd "$state" && ssh "${options[@]}" -O exit "$(node_login "$1")" 2>/dev/null)
+	rm -f "$state/node-$1.ssh"
+}
+
 # node_exec NODE TIMEOUT COMMAND...: run it there; TIMEOUT 0 waits for ever
 node_exec()
 {
@@ -150,6 +159,7 @@ node_exec()
 		node_dies "$node"
 	fi
 	if ((status != 0)) && ! node_alive "$node"; then
+		node_disconnect "$node"
 		node_report "$node"
 		status=125
 	elif ((status == 137 && limit > 0)); then
