@@ -77,6 +77,15 @@ outlives_daemon_reload() {
 	outlives_daemon_reload podman
 }
 
+@test "Docker: a container confined by AppArmor has its namespace by the CDI device" {
+	on 1 docker_knows_cdi || skip "Docker before 25 has no CDI"
+	on 1 'docker run --detach --device vqp.io/device=vqp --name x1 vqp-test vqpt echo-server 7000
+		[ "$(cat /proc/$(docker_pid x1)/attr/current)" = "docker-default (enforce)" ]
+		docker_exec x1 vqpt --count=5 send $(docker_address x1) 7000
+		docker_remove x1
+		eventually has_namespaces 0'
+}
+
 @test "a container keeps the device when limits of its unit are changed" {
 	on 1 'docker_start x1 sleep 1000
 		systemctl set-property --runtime "$(docker_unit x1)" CPUWeight=50 TasksMax=100
