@@ -55,7 +55,7 @@ static struct vqp_parent __rcu *parent_now;
 static u32 parent_lives;		/* under parent_mutex */
 DEFINE_STATIC_SRCU(parent_srcu);
 /* What `address` says; :: if nothing, which is nobody's GID. */
-static struct in6_addr parent_wanted;
+static struct in6_addr parent_wanted __ro_after_init;
 
 struct vqp_parent *vqp_parent_rcu(void)
 {
@@ -263,7 +263,25 @@ static void parent_up(struct parent_client *client)
 		parent->nlanes, parent->pool_bytes >> 10);
 }
 
-/* All lanes work, and the address the parent was made with is still its own. */
+/* The device has the address that `address` names, and the parent was made with another one. */
+static bool parent_is_outdone(const struct vqp_parent *parent)
+{
+	const struct ib_gid_attr *attr;
+	bool outdone;
+
+	if (ipv6_addr_any(&parent_wanted) ||
+	    !memcmp(&parent_wanted, parent->dct.node_gid, VQP_GID_BYTES))
+		return false;
+	attr = rdma_find_gid(parent->dev, (const union ib_gid *)&parent_wanted,
+			     IB_GID_TYPE_ROCE_UDP_ENCAP, NULL);
+	if (IS_ERR(attr))
+		return false;
+	outdone = parent_rate_gid(attr);
+	rdma_put_gid_attr(attr);
+	return outdone;
+}
+
+/* All lanes work, and the address the parent was made with is still its own, and the best. */
 static bool parent_valid(struct vqp_parent *parent)
 {
 	const struct ib_gid_attr *attr;
@@ -273,7 +291,8 @@ static bool parent_valid(struct vqp_parent *parent)
 	if (IS_ERR(attr))
 		return false;
 	valid = !READ_ONCE(parent->broken) && parent_rate_gid(attr) &&
-		!memcmp(attr->gid.raw, parent->dct.node_gid, VQP_GID_BYTES);
+		!memcmp(attr->gid.raw, parent->dct.node_gid, VQP_GID_BYTES) &&
+		!parent_is_outdone(parent);
 	rdma_put_gid_attr(attr);
 	return valid;
 }
