@@ -93,6 +93,8 @@ without_module()
 
 @test "a host that ssh does not reach" { refused 'node 2 (nowhere.invalid): ssh: Could not resolve hostname' real1 nowhere.invalid; }
 
+@test "no host" { refused '--hosts: 1 to 16 of them' ' '; }
+
 @test "a host twice" { refused 'one machine cannot be two nodes' real1 other1; }
 
 @test "a user who is not root" {
