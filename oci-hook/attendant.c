@@ -140,7 +140,7 @@ static void serve(const struct vqp_attendant *attendant, int listener, int conta
 			continue;
 		if (answer(attendant, listener))
 			return;
-		/* Or until the container ends. */
+		/* Pause, or until the container ends. */
 		poll(events, 1, PAUSE_MS);
 	}
 }

@@ -89,8 +89,7 @@ pod_remove() {
 }
 
 pod_end() {
-	pod_remove "$(pod_id "$1")"
-	rm "$WORK/pods/$1"
+	pod_remove "$(pod_id "$1")" && rm "$WORK/pods/$1"
 }
 
 pod_pid() {

@@ -30,12 +30,12 @@ setup_file() {
 }
 
 teardown_file() {
-	"$testbed" --name "$VQP_TESTBED-other" down
 	on_each bash -c 'source /vqp/tests/systemd.bash
 		docker ps --all --quiet | xargs --no-run-if-empty docker rm --force >/dev/null
 		podman rm --all --force --time 0
 		systemctl stop docker.socket docker containerd
 		systemctl disable --now vqpd vqp-metad'
+	"$testbed" --name "$VQP_TESTBED-other" down
 }
 
 on() { node "$1" bash -c "source /vqp/tests/systemd.bash; $2"; }
@@ -81,6 +81,7 @@ outlives_daemon_reload() {
 	on 1 docker_knows_cdi || skip "Docker before 25 has no CDI"
 	on 1 'docker run --detach --device vqp.io/device=vqp --name x1 vqp-test vqpt echo-server 7000
 		[ "$(cat /proc/$(docker_pid x1)/attr/current)" = "docker-default (enforce)" ]
+		eventually is_served "$(docker_address x1)"
 		docker_exec x1 vqpt --count=5 send $(docker_address x1) 7000
 		docker_remove x1
 		eventually has_namespaces 0'
@@ -135,4 +136,5 @@ outlives_daemon_reload() {
 	[ "$status" -eq 1 ]
 	"$testbed" --name "$other" fault crash 1 off
 	[ "$("$testbed" --name "$other" exec 1 hostname)" = node1 ]
+	"$testbed" --name "$other" down
 }

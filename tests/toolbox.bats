@@ -147,11 +147,17 @@ at_home()
 }
 
 @test "keys for ssh come in if nodes are real machines, for reading" {
-	mkdir -p "$BATS_TEST_TMPDIR/home/.ssh"
+	local tree=$BATS_TEST_TMPDIR/tree
+	# a tree without testbeds of real machines, which another suite may have just now
+	mkdir -p "$tree" "$BATS_TEST_TMPDIR/home/.ssh"
+	cp -r "$top/testbed" "$tree/"
+	unset HOSTS VQP_SSH_CONFIG
 	echo secret >"$BATS_TEST_TMPDIR/home/.ssh/key"
-	at_home "No such file" "$top/testbed/toolbox" build cat "$BATS_TEST_TMPDIR/home/.ssh/key" /root/.ssh/key
-	at_home secret env HOSTS="a b" "$top/testbed/toolbox" build cat /root/.ssh/key
-	at_home "Read-only file system" env HOSTS="a b" "$top/testbed/toolbox" build sh -c 'echo mine >/root/.ssh/key'
+	at_home "No such file" "$tree/testbed/toolbox" build cat "$BATS_TEST_TMPDIR/home/.ssh/key" /root/.ssh/key
+	[[ $output != *secret* ]]
+	at_home secret env HOSTS="a b" "$tree/testbed/toolbox" build cat /root/.ssh/key
+	at_home "Read-only file system" env HOSTS="a b" "$tree/testbed/toolbox" build sh -c 'echo mine >/root/.ssh/key'
+	[ "$(<"$BATS_TEST_TMPDIR/home/.ssh/key")" = secret ]
 }
 
 @test "the cache is where the environment says, or where the user is at home" {

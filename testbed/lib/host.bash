@@ -55,7 +55,7 @@ host_run()
 # host_machine NODE WORD...: what host/machine does there
 host_machine()
 {
-	host_run "$1" "bash -s -- $(quote "${@:2}")" <"$top/testbed/host/machine"
+	host_run "$1" "exec bash -s -- $(quote "${@:2}")" <"$top/testbed/host/machine"
 }
 
 node_line()
@@ -168,9 +168,12 @@ host_programs()
 # host_begin NODE: make it one
 host_begin()
 {
-	local node=$1 said
+	local node=$1 said status=0
 	: >"$state/node-$node.is"
-	if ! said=$(host_machine "$node" begin "$node" "$(<"$state/owner")" "$(host_wanted "$node")" 2>&1); then
+	said=$(host_machine "$node" begin "$node" "$(<"$state/owner")" "$(host_wanted "$node")" 2>&1) || status=$?
+	# another's it is, and nothing of it is ours to end
+	((status != 3)) || rm "$state/node-$node.is"
+	if ((status != 0)); then
 		host_says "$node" "$said"
 		return 1
 	fi

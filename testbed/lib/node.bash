@@ -67,9 +67,10 @@ node_kill()
 	node_process "$1" || return 0
 	kill -KILL "$(<"$state/node-$1.pid")"
 	for ((tries = 0; tries < 100; tries++)); do
-		node_process "$1" || break
+		node_process "$1" || return 0
 		sleep 0.05
 	done
+	return 1
 }
 
 # node_last_words NODE: the last lines of its console, and all since its kernel first complained
