@@ -252,6 +252,7 @@ static bool flow_write_and_look(struct soak_flow *flow)
 	m->look_offset = offset;
 	m->look_bytes = bytes;
 	m->look_seq = flow->writes;
+	m->look_life = (uint32_t)flow->life;
 	flow_keep(flow, m->seq, offset, bytes);
 	return true;
 }

@@ -330,6 +330,9 @@ static struct serve_flow *serve_flow_of(struct serve *s, const struct soak_messa
 
 static void serve_look(const struct serve *s, const struct serve_flow *flow, const struct soak_message *m)
 {
+	/* A message that waited for a receive goes to whoever binds the port next: what was lent went with that life. */
+	if (m->look_life != (uint32_t)s->life)
+		return;
 	if (!flow->lent || m->look_bytes > s->slot_bytes || m->look_offset > s->slot_bytes - m->look_bytes)
 		serve_wrong(flow, m->seq, "what to look at", s->slot_bytes, m->look_offset + m->look_bytes);
 	serve_check_bytes(flow, m->seq, "memory that was written, good bytes", flow->lent + m->look_offset, m->look_bytes,

@@ -58,7 +58,7 @@ struct soak_message {
 	uint32_t bytes;			/* of all */
 	uint32_t audit_flow;		/* HELLO: tell how far this one came, too; or 0 */
 	uint32_t look_offset, look_bytes, look_seq;	/* LOOK: in the lent memory; written by message look_seq */
-	uint32_t reserved;
+	uint32_t look_life;		/* LOOK: the lower half of the receiver's life that has lent it */
 };
 
 /* What a receiver knows of a flow when it takes a message that asks. */
