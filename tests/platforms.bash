@@ -46,12 +46,23 @@ daemons_end() {
 
 docker_knows_vqp() { docker info --format '{{json .Runtimes}}' | jq -e .vqp; }
 
+# Docker has a subnet of this node, and CDI, which before 28 is off.
+docker_set_up() {
+	mkdir -p /etc/docker
+	[ -s /etc/docker/daemon.json ] ||
+		echo "{\"bip\": \"10.71.$number.1/24\", \"features\": {\"cdi\": true}}" >/etc/docker/daemon.json
+}
+
+# podman has a network in a subnet of this node. Without names: what gives them is another package, which netavark misses.
+podman_set_up() {
+	podman network exists vqp-test || podman network create --disable-dns --subnet "10.72.$number.0/24" vqp-test
+}
+
 # Once a node, as an operator would: engines know the runtime, each has a subnet of this node.
 engines() {
 	prepare
-	mkdir -p /etc/docker /etc/cni/net.d /opt/cni/bin
-	[ -s /etc/docker/daemon.json ] ||
-		echo "{\"bip\": \"10.71.$number.1/24\", \"features\": {\"cdi\": true}}" >/etc/docker/daemon.json
+	mkdir -p /etc/cni/net.d /opt/cni/bin
+	docker_set_up
 	vqpctl configure podman
 	ln -sf /usr/lib/cni/* "$BIN/cni/vqp" /opt/cni/bin/
 	jq '.cniVersion = "0.4.0"' "$(network "net" "$number")" >/etc/cni/net.d/10-net.conflist
@@ -60,8 +71,7 @@ engines() {
 	pkill -HUP -x dockerd
 	eventually docker_knows_vqp
 	docker image inspect vqp-test >/dev/null 2>&1 || tar -C "$rootfs" -c . | docker import - vqp-test
-	# without names: what gives them is another package, which netavark misses
-	podman network exists vqp-test || podman network create --disable-dns --subnet "10.72.$number.0/24" vqp-test
+	podman_set_up
 }
 
 # ---- runc and crun: the same, with RUNTIME before ----

@@ -35,14 +35,13 @@ installed() {
 
 # Docker and podman know the runtime, and each has a subnet of this node.
 engines() {
-	mkdir -p /etc/docker
-	echo "{\"bip\": \"10.71.$number.1/24\", \"features\": {\"cdi\": true}}" >/etc/docker/daemon.json
+	docker_set_up
 	vqpctl configure docker
 	systemctl restart docker
 	eventually docker_knows_vqp
 	tar -C "$rootfs" -c . | docker import - vqp-test
 	vqpctl configure podman
-	podman network exists vqp-test || podman network create --disable-dns --subnet "10.72.$number.0/24" vqp-test
+	podman_set_up
 }
 
 # as a distribution with systemd has it, where other nodes' is cgroupfs
