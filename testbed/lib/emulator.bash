@@ -9,6 +9,7 @@
 # state/init                      busybox or systemd
 # state/node-I.port               the loopback port of its sshd
 # state/node-I.monitor            the socket of QEMU's monitor
+# state/node-I.refusal            what ssh said when it could not connect
 
 # accelerator VMLINUX INITRAMFS: "kvm" where a real kernel reaches user space under it, else "tcg"
 accelerator()
@@ -84,7 +85,8 @@ node_start()
 	# QEMU keeps its translation of code by virtual address, too: a program that is elsewhere each time is
 	# translated each time, and that took most of the time that programs ran.
 	append+=" norandmaps"
-	[[ $init != systemd ]] || append+=" vqp.init=systemd systemd.show_status=no"
+	# Names of interfaces are vqp-init's to give: udev would rename one between its looking and its naming.
+	[[ $init != systemd ]] || append+=" vqp.init=systemd systemd.show_status=no net.ifnames=0"
 	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none
 		"${reboots[@]}" -machine q35 -smp "$cpus" -m 4G
 		-kernel "$kernel/vmlinux" -initrd initramfs -append "$append"
@@ -185,7 +187,7 @@ node_ssh_options()
 {
 	local image
 	image=$(<"$state/image")
-	printf '%s\n' -q -F none -i "$image/ssh_key" -o IdentitiesOnly=yes -o BatchMode=yes \
+	printf '%s\n' -o LogLevel=QUIET -F none -i "$image/ssh_key" -o IdentitiesOnly=yes -o BatchMode=yes \
 		-o "UserKnownHostsFile=$state/known_hosts" -o HostKeyAlias=node \
 		-o "Port=$(<"$state/node-$1.port")" -o ConnectTimeout=10 -o "ControlPath=node-$1.ssh"
 }
@@ -206,11 +208,12 @@ node_connect()
 	local node=$1 options deadline=$((SECONDS + 60 * $(<"$state/slowness")))
 	mapfile -t options < <(node_ssh_options "$node")
 	while ((SECONDS < deadline)); do
-		(cd "$state" && ssh "${options[@]}" -o ControlMaster=yes -f -N root@127.0.0.1 \
-			</dev/null >/dev/null 2>&1) && return
+		(cd "$state" && ssh -o LogLevel=ERROR "${options[@]}" -o ControlMaster=yes -f -N root@127.0.0.1 \
+			</dev/null >/dev/null 2>"node-$node.refusal") && return
 		node_alive "$node" || break
 		sleep 0.2
 	done
+	cat "$state/node-$node.refusal" >&2
 	node_report "$node"
 	return 1
 }
