@@ -30,12 +30,13 @@ setup_file() {
 }
 
 teardown_file() {
+	# the last test leaves a node that has nothing
 	on_each bash -c 'source /vqp/tests/systemd.bash
+		type -P vqpd >/dev/null || exit 0
 		docker ps --all --quiet | xargs --no-run-if-empty docker rm --force >/dev/null
 		podman rm --all --force --time 0
 		systemctl stop docker.socket docker containerd
 		systemctl disable --now vqpd vqp-metad'
-	"$testbed" --name "$VQP_TESTBED-other" down
 }
 
 on() { node "$1" bash -c "source /vqp/tests/systemd.bash; $2"; }
@@ -126,15 +127,11 @@ outlives_daemon_reload() {
 }
 
 @test "a node whose kernel dies is dead to the testbed, although its process stays" {
-	local other=$VQP_TESTBED-other
-
-	"$testbed" --name "$other" up --nodes 1 --kernel 6.12 --init systemd 3>&-
-	run "$testbed" --name "$other" exec --timeout 10 1 sh -c 'sleep 1; echo c >/proc/sysrq-trigger; sleep 50'
+	run "$testbed" exec --timeout 60 2 sh -c 'echo c >/proc/sysrq-trigger; sleep 300'
 	[ "$status" -eq 125 ]
 	[[ $output == *"sysrq triggered crash"* ]]
-	run "$testbed" --name "$other" status
+	run "$testbed" status
 	[ "$status" -eq 1 ]
-	"$testbed" --name "$other" fault crash 1 off
-	[ "$("$testbed" --name "$other" exec 1 hostname)" = node1 ]
-	"$testbed" --name "$other" down
+	"$testbed" fault crash 2 off
+	[ "$(node 2 hostname)" = node2 ]
 }
