@@ -25,7 +25,7 @@ PROGRAMS := runtime-lib node cni-plugin libcni oci-hook
 TOOLS := tests/vqpt tests/allocfail tests/soak tests/fuzz-kernel examples/fn bench/
 
 # what is tried, and made in the toolbox
-TRIED := demo bench image test test-all test-rest test-containers faults leftovers soak cycles test-debug unit fuzz planted coverage \
+TRIED := demo bench image test test-all test-rest test-kernels test-containers faults leftovers soak cycles test-debug unit fuzz planted coverage \
 	fuzz-kernel check kmod-debug test-hosts
 
 .PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) install uninstall clean
@@ -91,6 +91,9 @@ test-rest: build $(TOOLS) ## what `make test-all` has and `make test` has not, w
 
 test-containers: build $(TOOLS) ## every way of starting containers, and what goes wrong with it: up to an hour a kernel [IMAGE=]
 	SUITE_TIMEOUT=4000 tests/run $(two_kernels) $(if $(IMAGE),--image $(IMAGE)) containers networks functions platforms platforms-faults kubernetes
+
+test-kernels: build $(TOOLS) ## what the module is for on each of its kernels: a quarter of an hour each [KERNELS="6.1 6.12 newest"]
+	SUITE_TIMEOUT=4000 tests/run $(KERNELS:%=--kernel %) uapi vqp rc pull node containers soak
 
 faults: build $(TOOLS) ## what holds under each fault of the testbed, and the largest requests: some twenty minutes a kernel
 	tests/run $(two_kernels) faults pull large

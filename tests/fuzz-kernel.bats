@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,virtual,debug,budget:120
+# bats file_tags=nodes,virtual,debug,debug-only,budget:120
 # The fuzzers in tests/fuzz-kernel: system calls and netlink on node 1, packets from node 1 to node 2.
 # FUZZ_CALLS and FUZZ_PACKET_SECONDS say how many and how long; `make fuzz-kernel` has them large. A failure
 # names its seed, and what each worker was doing is in the testbed's share.

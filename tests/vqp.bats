@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,heart,every-kernel,budget:330
+# bats file_tags=nodes,heart,budget:330
 # The data path: on one node (loop) and between two (software DC). Every byte
 # is verified. What runs on the nodes is in tests/vqp.bash.
 
