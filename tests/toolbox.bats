@@ -367,6 +367,20 @@ kept()
 	[ "$(kept)" = '3 5' ]
 }
 
+@test "what was being removed when its remover was killed is not taken for whole" {
+	entry 1
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	printf '#!/bin/sh\n/bin/rm -f %s/thing-*/file %s/thing-*.gone/file\nkill -KILL $PPID\n' "$VQP_CACHE" "$VQP_CACHE" \
+		>"$BATS_TEST_TMPDIR/bin/rm"
+	chmod +x "$BATS_TEST_TMPDIR/bin/rm"
+	run bash -uc "for part in common cache root; do source '$top/testbed/lib/'\$part.bash; done
+		PATH=$BATS_TEST_TMPDIR/bin:\$PATH
+		cache_clear"
+	[ "$status" -eq 137 ]
+	entry 1 '[ -e "$entry/file" ]'
+	[ "$(kept)" = 1 ]
+}
+
 @test "a toolbox is in use for as long as a command runs in it" {
 	local tool
 	toolbox true

@@ -3,8 +3,8 @@
 # What is made once and kept outside the source tree: $cache/NAME-KEY is a directory that one command
 # made, and KEY says what it was made of.
 #
-# An entry appears whole or not at all: it is made as $cache/NAME.new and renamed. $cache/NAME.lock is
-# held meanwhile. Whatever uses an entry holds a shared lock on its directory (cache_hold); entries
+# An entry is there whole or not at all: it is made as $cache/NAME.new and renamed, and renamed to
+# $cache/NAME-KEY.gone before it is removed. $cache/NAME.lock is held meanwhile. Whatever uses an entry holds a shared lock on its directory (cache_hold); entries
 # that nothing holds go when a newer one of the same name has been made, but for the two used last.
 
 # ~ is right without $HOME, too
@@ -25,8 +25,8 @@ cache_ensure()
 	}
 	if [[ ! -d $entry ]]; then
 		new=$cache/$name.new
-		# of a run that was killed
-		cache_remove "$new"
+		# of runs that were killed
+		cache_remove "$new" "$cache/$name"-????????????????.gone
 		say "$name: making $entry (once)"
 		mkdir "$new" || cache_failed "$name"
 		on_exit "cache_remove '$new'"
@@ -58,23 +58,28 @@ cache_failed()
 cache_hold()
 {
 	local held
-	exec {held}<"$1" && flock -s "$held"
+	{ exec {held}<"$1" && flock -s "$held" && [[ $1 -ef /dev/fd/$held ]]; } ||
+		die "$1 was removed before it could be used: once more"
 }
 
-# cache_remove DIRECTORY: its files may be those of a user namespace
+# cache_remove DIRECTORY...: their files may be those of a user namespace
 cache_remove()
 {
-	[[ ! -e $1 ]] || "${as_root[@]}" rm -rf --one-file-system -- "$1"
+	local directory
+	for directory; do
+		[[ ! -e $directory ]] || "${as_root[@]}" rm -rf --one-file-system -- "$directory"
+	done
 }
 
 # cache_remove_unused DIRECTORY [LOCK]: unless something holds LOCK, which is the directory itself for an entry
 cache_remove_unused()
 {
-	local held status=1
+	local held gone=${1%.gone}.gone status=1
 	exec {held}<"${2-$1}"
 	if flock -n -x "$held"; then
 		say "removing $1, which nothing uses"
-		cache_remove "$1"
+		[[ $1 == "$gone" ]] || { cache_remove "$gone" && mv -T "$1" "$gone"; }
+		cache_remove "$gone"
 		status=0
 	fi
 	exec {held}<&-
