@@ -333,6 +333,10 @@ ci()
 	runs 0 some other
 	closes "1 passed, 0 failed, 1 skipped"
 	[ ! -e "$BOOTS" ]
+	suite others nodes <<<'@test "good" { true; }'
+	runs 0 some others
+	closes "2 passed, 0 failed, 1 skipped"
+	booted 1
 }
 
 @test "with HOSTS what needs nodes runs on these machines, in one lane, and nothing else does" {

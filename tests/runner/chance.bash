@@ -129,7 +129,7 @@ second_try()
 	echo "$label: once more: ${chances[*]}"
 	if [[ $place != here ]]; then
 		consoles=$(node_consoles)
-		boot "$place" "$suite" || return 0
+		boot "$place" "$suite" || { nodes_state=spent; return 0; }
 		nodes_state=usable
 	fi
 	run_again "$suite" "${chances[@]}"

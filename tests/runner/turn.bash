@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# A turn: one suite in its place, on this machine ("here"), on nodes with a kernel, or on real machines ("hosts"). It runs in a shell of its own.
+# A turn: one suite in its place, on this machine ("here"), on nodes with a kernel, or on real machines
+# ("hosts"). It runs in a shell of its own.
 #
 # label          stands before each line that is shown: SUITE, or KERNEL: SUITE
 # nodes_state    what there is for the next suite: usable nodes, spent ones, those that were there before (untouched),
@@ -12,7 +13,7 @@ nodes_state=untouched
 run_bats()
 {
 	local limit=1800
-	[[ $label != debug:* ]] || limit=7200
+	[[ $label != debug[:\ ]* ]] || limit=7200
 	read_from tap timeout -k 10 "${SUITE_TIMEOUT-$limit}" \
 		bats --formatter tap --timing "${@:2}" "$tests/$1.bats"
 }
@@ -41,7 +42,8 @@ boot()
 		on_each kernel-log >/dev/null || true
 		return 0
 	fi
-	nodes_state=absent
+	# of nodes with systemd that says nothing of others
+	tagged "$2" systemd && nodes_state=spent || nodes_state=absent
 	return 1
 }
 
@@ -50,7 +52,9 @@ close_nodes()
 {
 	if ! "$testbed" status >/dev/null; then
 		fail "$label: a node died"
-	elif ! { "$testbed" fault off && vqp_down && kernel_log_check; }; then
+	elif ! "$testbed" fault off; then
+		fail "$label: faults do not end"
+	elif ! { vqp_down && kernel_log_check; }; then
 		fail "$label: the module does not unload afterwards"
 	elif [[ $1 == debug ]] && ! { on_each leak-check && kernel_log_check; }; then
 		fail "$label: memory has leaked, or lockdep has given up"

@@ -6,11 +6,12 @@
 # queue        PLACE SUITE of each turn that is to come
 # place_of     by lane: the place of its last turn
 # booted       by lane: whose nodes are up there
+# kept         by lane: whose were up there before the turn that is under way
 # turn_in      by lane: NUMBER PLACE SUITE of the turn that is under way
 # lane_of      by process: the lane of its turn
 
 queue=()
-declare -a place_of=() booted=() turn_in=()
+declare -a place_of=() booted=() kept=() turn_in=()
 declare -A lane_of=()
 turns=0
 
@@ -23,8 +24,12 @@ on_lane()
 # down LANE
 down()
 {
-	[[ ! ${booted[$1]-} ]] || on_lane "$1" "$testbed" down
+	local place=${booted[$1]-}
 	booted[$1]=
+	[[ ! $place ]] || on_lane "$1" "$testbed" down || {
+		record=$(record_of $((++turns)))
+		lost "$place" nodes "not all of them was taken down"
+	}
 }
 
 # choose LANE: where in the queue is who is next there: somebody at the same place, else at a place where no other lane
@@ -73,6 +78,7 @@ next_turn()
 	record=$(record_of "$turns") on_lane "$lane" run_turn "$place" "$suite" "${booted[lane]-}" </dev/null &
 	set +m
 	lane_of[$!]=$lane
+	kept[lane]=${booted[lane]-}
 	# if this ends before the turn does, there may be nodes
 	[[ $place == here ]] || booted[lane]=$place
 }
@@ -89,6 +95,7 @@ end_turn()
 		state=spent
 	}
 	case $state in
+	untouched) booted[lane]=${kept[lane]} ;;
 	spent) down "$lane" ;;
 	absent)
 		down "$lane"
