@@ -32,7 +32,7 @@ there()
 nodes_boot()
 {
 	[[ ! ${HOSTS-} ]] || set -- --hosts "$HOSTS"
-	trap '"$testbed" down' EXIT
+	trap 'status=$?; "$testbed" down || ((status)) || status=1; exit "$status"' EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
 	"$testbed" up "$@" > /dev/null && { on_each kernel-log > /dev/null || true; }

@@ -20,11 +20,11 @@ server() {
 }
 
 # NODE: a test whose packets are lost there is skipped where none passes the kernel.
-can_lose() { fault loss "$1" off; }
+can_lose() { fault opcode "$1" off; }
 
 teardown() {
 	fault off
-	on 1 'lose_no_more; stop_all' && on 2 'lose_no_more; stop_all'
+	on 1 stop_all && on 2 stop_all
 }
 
 teardown_file() {

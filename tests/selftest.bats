@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,budget:90
+# bats file_tags=nodes,virtual,budget:90
 # vqpctl selftest on the nodes' own device, soft RoCE. That is as vqp needs it but for one thing: it takes
 # seven retries, which the module's links have, for endless, so that a peer that is gone is not noticed.
 

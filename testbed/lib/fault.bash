@@ -18,7 +18,7 @@ fault_usage()
 	  loss NODE PERCENT%       of the packets that the node sends
 	  duplicate NODE PERCENT%  of them arrive twice
 	  reorder NODE PERCENT%    of them overtake those before, which take 2 ms
-	  opcode NODE N            RC packets of that opcode (IBTA 9.2) are lost when they arrive; several add up
+	  opcode NODE N            RC packets of that opcode (IBTA 9.2) over IPv4 are lost on arrival; several add up
 	  partition NODE           nothing passes between the node and the others; its link seems well
 	  link-down NODE           the cable is out
 	  interface-down NODE      as an administrator takes it down; the cable is in

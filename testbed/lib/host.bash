@@ -12,7 +12,7 @@
 # state/refreshed         when the tree was copied there
 
 # what of the tree is of no use on a node: paths for find
-host_useless=(./.git './build/*.json' ./build/{testbed,obj,fuzz,here,coverage,flaky} './build/run-*' './build/kmod-*')
+host_useless=(./.git './build/*.json' ./build/{testbed,obj,fuzz,here,coverage,flaky,hosts,check,planted} './build/run-*' './build/kmod-*')
 
 # host_says NODE TEXT: why it is of no use
 host_says()
@@ -80,6 +80,14 @@ node_describe()
 	echo "$(node_login "$1") by ssh, Linux $(<"$state/node-$1.release"), $device on $link"
 }
 
+# host_module NODE: the module that was built here for its kernel, from what the sources are now
+host_module()
+{
+	local module
+	module=build/kmod-$(<"$state/node-$1.release")/vqp.ko
+	[[ -e $top/$module && ! $(find "$top"/{kmod,include} -type f -newer "$top/$module" -print -quit) ]] && echo "./$module"
+}
+
 # host_check NODE: it could be one; nothing is changed there
 host_check()
 {
@@ -90,13 +98,13 @@ host_check()
 	fi
 	# a machine may greet whoever comes
 	read -r boot_id machine release <<<"${said##*$'\n'}"
+	echo "$release" >"$state/node-$1.release"
 	if [[ $machine != "$(uname -m)" ]]; then
 		host_says "$1" "its processor is $machine; what was built here is for $(uname -m)"
-	elif [[ ! -e $top/build/kmod-$release/vqp.ko ]] &&
+	elif ! host_module "$1" >/dev/null &&
 		! host_run "$1" "test -e /lib/modules/$release/build/Makefile && command -v make >/dev/null && command -v gcc >/dev/null"; then
 		host_says "$1" "to build the module for its kernel it needs make, gcc and the headers of Linux $release"
 	else
-		echo "$release" >"$state/node-$1.release"
 		echo "$boot_id" >"$state/node-$1.boot"
 		return 0
 	fi
@@ -128,13 +136,13 @@ host_connect()
 host_tree()
 {
 	local path prune=() module
-	module=./build/kmod-$(<"$state/node-$1.release")/vqp.ko
+	module=$(host_module "$1")
 	for path in "${host_useless[@]}"; do
 		prune+=(-o -path "$path")
 	done
 	cd "$top" || return
 	find . \( -name '*.o' "${prune[@]}" \) -prune -o \( -type f -o -type l \) "${@:2}"
-	[[ ! -e $module ]] || find "$module" "${@:2}"
+	[[ ! $module ]] || find "$module" "${@:2}"
 }
 
 # host_copy NODE WORD...: those of them, to the machine
@@ -147,9 +155,8 @@ host_copy()
 # host_build NODE: the module, on the machine, unless it was built here for the same kernel
 host_build()
 {
-	local release log=$state/node-$1.build
-	release=$(<"$state/node-$1.release")
-	[[ ! -e $top/build/kmod-$release/vqp.ko ]] || return 0
+	local log=$state/node-$1.build
+	! host_module "$1" >/dev/null || return 0
 	host_run "$1" "make -s -C /run/vqp-testbed/tree/kmod O=/run/vqp-testbed/tree/build" </dev/null >"$log" 2>&1 && return
 	host_says "$1" "the module cannot be built there:"
 	tail -n 20 "$log" >&2
