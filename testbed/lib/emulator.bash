@@ -14,7 +14,7 @@
 # accelerator VMLINUX INITRAMFS: "kvm" where a real kernel reaches user space under it, else "tcg"
 accelerator()
 {
-	local vmlinux=$1 initramfs=$2 verdict key probe
+	local vmlinux=$1 initramfs=$2 verdict key probe status=0
 	if [[ ! -w /dev/kvm ]]; then
 		echo tcg
 		return
@@ -27,9 +27,13 @@ accelerator()
 		probe=$(timeout -k 1 10 qemu-system-x86_64 -accel kvm -cpu host -m 512M -nodefaults \
 			-no-user-config -display none -no-reboot -serial stdio \
 			-kernel "$vmlinux" -initrd "$initramfs" \
-			-append "console=ttyS0 panic=-1 vqp.probe" </dev/null 2>/dev/null)
+			-append "console=ttyS0 panic=-1 vqp.probe" </dev/null 2>/dev/null) || status=$?
 		if [[ $probe == *"vqp-probe: user space runs"* ]]; then
 			echo kvm >"$verdict"
+		elif ((status == 124 || status == 137)); then
+			# that may be a busy machine's fault
+			echo tcg
+			return
 		else
 			echo tcg >"$verdict"
 		fi
@@ -189,7 +193,8 @@ node_ssh_options()
 	image=$(<"$state/image")
 	printf '%s\n' -o LogLevel=QUIET -F none -i "$image/ssh_key" -o IdentitiesOnly=yes -o BatchMode=yes \
 		-o "UserKnownHostsFile=$state/known_hosts" -o HostKeyAlias=node \
-		-o "Port=$(<"$state/node-$1.port")" -o ConnectTimeout=10 -o "ControlPath=node-$1.ssh"
+		-o "Port=$(<"$state/node-$1.port")" -o ConnectTimeout=10 -o "ControlPath=node-$1.ssh" \
+		-o ServerAliveInterval=15 -o "ServerAliveCountMax=$((8 * $(<"$state/slowness")))"
 }
 
 node_line()

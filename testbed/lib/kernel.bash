@@ -151,17 +151,14 @@ kernel_pack()
 # kernel_initramfs MODULES RELEASE TREE: busybox, and the modules with which a node finds its root, in loading order
 kernel_initramfs()
 {
-	local file
+	local file files
 	mkdir -p "$3"/{bin,dev,proc,new,modules} && cp /bin/busybox "$3/bin/" || return
-	{
-		modprobe --dirname "$1" --set-version "$2" --show-depends --all virtio_pci virtio_blk ext4
-		# a module until 6.13
-		modprobe --dirname "$1" --set-version "$2" --show-depends crc32c_generic 2>/dev/null
-	} |
-		sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' |
-		while read -r file; do
-			cp "$file" "$3/modules/" && echo "${file##*/}"
-		done >"$3/modules/order"
+	files=$(modprobe --dirname "$1" --set-version "$2" --show-depends --all virtio_pci virtio_blk ext4) || return
+	# a module until 6.13
+	files+=$'\n'$(modprobe --dirname "$1" --set-version "$2" --show-depends crc32c_generic 2>/dev/null || true)
+	while read -r file; do
+		cp "$file" "$3/modules/" && echo "${file##*/}" >>"$3/modules/order" || return
+	done < <(sed -n 's/^insmod \([^ ]*\).*/\1/p' <<<"$files" | awk '!seen[$0]++')
 }
 
 # kernel_exec KERNEL COMMAND...: become that command where modules are built for it, with what kmod/Makefile wants to

@@ -157,7 +157,7 @@ node_exec()
 	login=$(node_login "$node")
 	(cd "$state" && exec "${guard[@]}" ssh "${options[@]}" -T "$login" "$line") || status=$?
 	if ((status == 255)) && ! (cd "$state" && ssh "${options[@]}" -O check "$login" 2>/dev/null); then
-		node_dies "$node"
+		node_dies "$node" || { node_report "$node"; return 125; }
 	fi
 	if ((status != 0)) && ! node_alive "$node"; then
 		node_disconnect "$node"

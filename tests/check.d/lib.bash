@@ -65,7 +65,7 @@ each_compiled()
 {
 	local file options list
 	list=$(compiled)
-	known '*.c' ':!kmod/*.c' ':!tests/gcov/*.c' ':!testbed/kernel/*.c' 'kmod/engine/*.c' |
+	known '*.c' ':!kmod/*.c' ':!tests/gcov/*.c' 'kmod/engine/*.c' |
 		grep -vxFf <(cut -f 1 <<<"$list") | sed 's/$/: no makefile compiles it/'
 	while IFS=$'\t' read -r file options; do
 		read -ra options <<<"$options"
