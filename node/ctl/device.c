@@ -110,22 +110,35 @@ bool ctl_device_is_usable(const struct ctl_device *device)
 	       device->gid_rate != CTL_GID_NONE;
 }
 
-/* The first usable port, or the first. */
+/* -errno */
+static int look_at_port(struct ctl_device *device, uint8_t port, const uint8_t *wanted)
+{
+	device->port_num = port;
+	device->gids = 0;
+	device->gid_rate = CTL_GID_NONE;
+	if (ibv_query_port(device->context, port, &device->port))
+		return -errno;
+	choose_gid(device, wanted);
+	return 0;
+}
+
+/* The port that has the module's GID, else the first usable one, else the first. -errno */
 static int choose_port(struct ctl_device *device, const uint8_t *wanted)
 {
-	uint8_t ports = device->attr.phys_port_cnt;
+	uint8_t chosen = 0;
 
-	for (uint8_t n = 1; n <= ports + 1; n++) {
-		device->port_num = n <= ports ? n : 1;
-		device->gids = 0;
-		device->gid_rate = CTL_GID_NONE;
-		if (ibv_query_port(device->context, device->port_num, &device->port))
-			return -errno;
-		choose_gid(device, wanted);
-		if (ctl_device_is_usable(device))
-			break;
+	for (uint8_t port = 1; port <= device->attr.phys_port_cnt; port++) {
+		int ret = look_at_port(device, port, wanted);
+
+		if (ret)
+			return ret;
+		if (!ctl_device_is_usable(device))
+			continue;
+		if (!chosen ||
+		    (wanted && !memcmp(wanted, device->gid.gid.raw, sizeof(device->gid.gid.raw))))
+			chosen = port;
 	}
-	return 0;
+	return look_at_port(device, chosen ? chosen : 1, wanted);
 }
 
 /* -errno */
