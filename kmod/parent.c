@@ -112,6 +112,11 @@ static int parent_rate_gid(const struct ib_gid_attr *attr)
 	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL ? 1 : 2;
 }
 
+static bool parent_port_active(struct ib_device *dev, u32 port, struct ib_port_attr *pa)
+{
+	return !ib_query_port(dev, port, pa) && pa->state == IB_PORT_ACTIVE;
+}
+
 /* Choose port and GID; -EADDRNOTAVAIL when the device has none yet. */
 static int parent_choose_gid(struct vqp_parent *parent)
 {
@@ -122,7 +127,7 @@ static int parent_choose_gid(struct vqp_parent *parent)
 	u32 port;
 
 	rdma_for_each_port(dev, port) {
-		if (ib_query_port(dev, port, &pa) || pa.state != IB_PORT_ACTIVE)
+		if (!parent_port_active(dev, port, &pa))
 			continue;
 		for (i = 0; i < pa.gid_tbl_len; i++) {
 			attr = rdma_get_gid_attr(dev, port, i);
@@ -263,10 +268,11 @@ static void parent_up(struct parent_client *client)
 		parent->nlanes, parent->pool_bytes >> 10);
 }
 
-/* The device has the address that `address` names, and the parent was made with another one. */
+/* The address that `address` names can be used, and the parent was made with another one. */
 static bool parent_is_outdone(const struct vqp_parent *parent)
 {
 	const struct ib_gid_attr *attr;
+	struct ib_port_attr pa;
 	bool outdone;
 
 	if (ipv6_addr_any(&parent_wanted) ||
@@ -276,7 +282,7 @@ static bool parent_is_outdone(const struct vqp_parent *parent)
 			     IB_GID_TYPE_ROCE_UDP_ENCAP, NULL);
 	if (IS_ERR(attr))
 		return false;
-	outdone = parent_rate_gid(attr);
+	outdone = parent_rate_gid(attr) && parent_port_active(parent->dev, attr->port_num, &pa);
 	rdma_put_gid_attr(attr);
 	return outdone;
 }
