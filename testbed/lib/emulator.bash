@@ -68,32 +68,42 @@ host_tsc_khz()
 	awk '$1 == "bogomips" { khz = $3 * 500 } END { printf "%d\n", khz }' /proc/cpuinfo
 }
 
+# node_command_line NODE INIT: of its kernel
+node_command_line()
+{
+	local words=(console=ttyS0 loglevel=5 mitigations=off oops=panic softlockup_panic=1
+		sysctl.kernel.hung_task_panic=1 sysctl.kernel.panic_on_rcu_stall=1 unknown_nmi_panic)
+	# The time stamp counter is the host's; any other clock is a device, slow to read. How fast it
+	# counts, a kernel that measures it on a busy host may get wrong several times over.
+	words+=(tsc=reliable "tsc_early_khz=$(host_tsc_khz)" "vqp.node=$1")
+	# QEMU keeps its translation of code by virtual address, too: a program that is elsewhere each time is
+	# translated each time, and that took most of the time that programs ran.
+	words+=(norandmaps)
+	# A node that can boot anew by itself stops when its kernel dies; any other ends. Names of interfaces are
+	# vqp-init's to give: udev would rename one between its looking and its naming.
+	if [[ $2 == systemd ]]; then
+		words+=(panic=0 vqp.init=systemd systemd.show_status=no net.ifnames=0)
+	else
+		words+=(panic=-1)
+	fi
+	echo "${words[*]}"
+}
+
 # node_start NODE PORT: start QEMU in the background with nothing of ours open in it
 node_start()
 {
-	local node=$1 port=$2 image kernel nodes accel cpus init link suffix append args modules=() reboots=(-no-reboot) panic=-1
+	local node=$1 port=$2 image kernel nodes accel cpus init link suffix args modules=() reboots=(-no-reboot)
 	image=$(<"$state/image") kernel=$(<"$state/kernel") nodes=$(<"$state/nodes")
 	accel=$(<"$state/accel") cpus=$(<"$state/cpus") init=$(<"$state/init")
-	# a node that can boot anew by itself stops when its kernel dies; any other ends
-	[[ $init != systemd ]] || reboots=() panic=0
+	[[ $init != systemd ]] || reboots=()
 	suffix=$(printf %02x "$node")
 	mapfile -t link < <(node_data_link "$node" "$nodes")
 	[[ ! -e $kernel/modules.img ]] ||
 		modules=(-drive "file=$kernel/modules.img,format=raw,if=none,id=modules,readonly=on"
 			-device virtio-blk-pci,drive=modules)
-	append="console=ttyS0 loglevel=5 mitigations=off panic=$panic oops=panic softlockup_panic=1"
-	append+=" sysctl.kernel.hung_task_panic=1 sysctl.kernel.panic_on_rcu_stall=1 unknown_nmi_panic"
-	# The time stamp counter is the host's; any other clock is a device, slow to read. How fast it
-	# counts, a kernel that measures it on a busy host may get wrong several times over.
-	append+=" tsc=reliable tsc_early_khz=$(host_tsc_khz) vqp.node=$node"
-	# QEMU keeps its translation of code by virtual address, too: a program that is elsewhere each time is
-	# translated each time, and that took most of the time that programs ran.
-	append+=" norandmaps"
-	# Names of interfaces are vqp-init's to give: udev would rename one between its looking and its naming.
-	[[ $init != systemd ]] || append+=" vqp.init=systemd systemd.show_status=no net.ifnames=0"
 	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none
 		"${reboots[@]}" -machine q35 -smp "$cpus" -m 4G
-		-kernel "$kernel/vmlinux" -initrd initramfs -append "$append"
+		-kernel "$kernel/vmlinux" -initrd initramfs -append "$(node_command_line "$node" "$init")"
 		-chardev "file,id=console,path=node-$node.console" -serial chardev:console
 		-chardev "socket,id=monitor,path=node-$node.monitor,server=on,wait=off" -mon chardev=monitor
 		-drive "file=$image/root.img,format=raw,if=none,id=root,snapshot=on,cache=unsafe"
