@@ -62,6 +62,9 @@ else
 KERNELS ?= 6.1 6.12 newest
 # those that the long suites run on
 two_kernels := --kernel 6.12 --kernel 6.1
+# each Debian's platforms on its own kernel
+kernels_of_trixie := --kernel 6.12
+kernels_of_current := --kernel newest
 # HOSTS="a b": on these machines, with the kernels that they have
 ifneq ($(HOSTS),)
 export HOSTS
@@ -90,7 +93,7 @@ test-rest: build $(TOOLS) ## what `make test-all` has and `make test` has not, w
 	tests/run --rest --continue
 
 test-containers: build $(TOOLS) ## every way of starting containers, and what goes wrong with it: up to an hour a kernel [IMAGE=]
-	SUITE_TIMEOUT=4000 tests/run $(two_kernels) $(if $(IMAGE),--image $(IMAGE)) containers networks functions platforms platforms-faults kubernetes
+	SUITE_TIMEOUT=4000 tests/run $(or $(kernels_of_$(IMAGE)),$(two_kernels)) $(if $(IMAGE),--image $(IMAGE)) containers networks functions platforms platforms-faults kubernetes
 
 test-kernels: build $(TOOLS) ## what the module is for on each of its kernels: a quarter of an hour each [KERNELS="6.1 6.12 newest"]
 	SUITE_TIMEOUT=4000 tests/run $(KERNELS:%=--kernel %) uapi vqp rc pull node containers soak
