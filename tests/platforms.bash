@@ -143,12 +143,18 @@ containerd_stop() {
 	eventually ctr task delete "$1"
 	containerd_forget "$1"
 }
+# With many at once containerd refuses some, and is asked again.
+containerd_end() {
+	local tasks
+	tasks=$(ctr task list --quiet) || return
+	! grep -qxF "$1" <<<"$tasks" || ctr task delete --force "$1"
+}
 containerd_remove() {
-	ctr task delete --force "$1" >/dev/null 2>&1 || true
+	within 120 containerd_end "$1"
 	containerd_forget "$1"
 }
 containerd_forget() {
-	eventually ctr container delete "$1"
+	within 120 ctr container delete "$1"
 	# ctr calls DEL for those alone that it waits for
 	CNI_PATH=/opt/cni/bin cni-exec del /etc/cni/net.d/10-net.conflist "default-$1" "" eth0
 	# what it keeps of the ADD goes with its own DEL alone
