@@ -255,6 +255,7 @@ fails_with() {
 }
 
 @test "CRIU takes a container down and back with its namespace, but none that has VQPs, which goes on" {
+	on 'criu check >/dev/null 2>&1' || skip "this CRIU takes nothing down on this kernel"
 	# CRIU knows no file of ours that is open for output, and busybox' sleep ends when it is taken down
 	on 'bundle c1 "$(address 10.60.0.1) | $(shell "while :; do sleep 1; done")"
 		vqp-runtime run --detach --bundle $WORK/c1 c1 </dev/null >/dev/null 2>&1
