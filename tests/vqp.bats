@@ -205,11 +205,20 @@ atomics_add_up() {
 		eventually census_is "$before"
 		inside vqp-a vqpt send 10.90.0.3 700 --bytes=1M --count=10 --depth=2'
 }
+# The client has more under way than the server has receives: when the server has received all that it has receives for,
+# and has answered none of it, a client with nothing else under way would not be told, as it is not by verbs either.
 @test "a server killed in mid-transfer: its client is told, and leaves nothing" {
 	on 1 'census >/run/census'
 	on 2 'serve vqp-c echo-server 700 --bytes=1M --depth=4; echo $pid >/run/server.pid'
-	on 1 'serve vqp-a send 10.90.0.3 700 --bytes=1M --count=1000000 --depth=4 --timeout=60000'
+	on 1 'serve vqp-a send 10.90.0.3 700 --bytes=1M --count=1000000 --depth=8 --timeout=60000'
 	on 2 'kill -9 $(</run/server.pid)'
+	on 1 'eventually eval "! pgrep -x vqpt"; eventually census_is "$(</run/census)"'
+}
+@test "a server killed that has answered nothing: its client is told, and leaves nothing" {
+	on 1 'census >/run/census'
+	on 2 'serve vqp-c echo-server 700 --bytes=1M --depth=4; echo $pid >/run/server.pid; kill -STOP $pid'
+	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --bytes=1M --depth=8 --count=8 --timeout=60000 >/dev/null 2>&1 &'
+	on 2 'eventually has_received 700 4; kill -9 $(</run/server.pid)'
 	on 1 'eventually eval "! pgrep -x vqpt"; eventually census_is "$(</run/census)"'
 }
 @test "a network namespace that goes takes its VQPs with it" {
