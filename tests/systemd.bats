@@ -127,7 +127,7 @@ outlives_daemon_reload() {
 }
 
 @test "a node whose kernel dies is dead to the testbed, although its process stays" {
-	run "$testbed" exec --timeout 60 2 sh -c 'echo c >/proc/sysrq-trigger; sleep 300'
+	run "$testbed" exec --timeout 20 2 sh -c 'echo c >/proc/sysrq-trigger; sleep 300'
 	[ "$status" -eq 125 ]
 	[[ $output == *"sysrq triggered crash"* ]]
 	run "$testbed" status
