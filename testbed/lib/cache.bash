@@ -3,9 +3,10 @@
 # What is made once and kept outside the source tree: $cache/NAME-KEY is a directory that one command
 # made, and KEY says what it was made of.
 #
-# An entry is there whole or not at all: it is made as $cache/NAME.new and renamed, and renamed to
-# $cache/NAME-KEY.gone before it is removed. $cache/NAME.lock is held meanwhile. Whatever uses an entry holds a shared lock on its directory (cache_hold); entries
-# that nothing holds go when a newer one of the same name has been made, but for the two used last.
+# An entry is there whole or not at all: it is made as $cache/NAME.new and renamed, while
+# $cache/NAME.lock is held, and renamed to $cache/NAME-KEY.gone before it is removed. Whatever uses an
+# entry holds a shared lock on its directory (cache_hold); entries that nothing holds go when a newer
+# one of the same name has been made, but for the two used last.
 
 # ~ is right without $HOME, too
 cache=${VQP_CACHE:-${XDG_CACHE_HOME:-${HOME:-$(cd ~ && pwd)}/.cache}/vqp}
