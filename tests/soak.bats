@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,heart,every-kernel,debug,budget:150
+# bats file_tags=nodes,heart,newest,debug,budget:150
 # The short forms of tests/soak/soak.
 # On the debug kernel, too: it comes by most of the module.
 

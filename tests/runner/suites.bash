@@ -8,8 +8,8 @@
 # systemd       has nodes of its own whose init is systemd
 # own-nodes     runs on this machine, and boots nodes itself
 # heart         is in `make test`
-# every-kernel  `make test-all` has it on each of Debian's kernels; others on one of them
-# debug         `make test-all` has it on the debug kernel, too
+# 6.1, newest, debug
+#               `make test-all` has it on that kernel, too; others on the main one alone
 # debug-only    is no test of any other kernel
 # long          has a target of its own, and is in neither
 # budget:N      should take N seconds at most, beside another suite; four times as many on the debug kernel
@@ -86,8 +86,7 @@ in_all()
 	case $1 in
 	"$(home_of "$2")") ! tagged "$2" debug-only ;;
 	here) false ;;
-	debug) tagged "$2" debug ;;
-	*) tagged "$2" nodes && tagged "$2" every-kernel ;;
+	*) tagged "$2" "$1" ;;
 	esac
 }
 
