@@ -8,8 +8,8 @@
 # systemd       has nodes of its own whose init is systemd
 # own-nodes     runs on this machine, and boots nodes itself
 # heart         is in `make test`
-# 6.1, newest, debug
-#               `make test-all` has it on that kernel, too; others on the main one alone
+# 6-1, newest, debug
+#               `make test-all` has it on that kernel, too; others on the main one alone. bats takes no dot in a tag.
 # debug-only    is no test of any other kernel
 # long          has a target of its own, and is in neither
 # budget:N      should take N seconds at most, beside another suite; four times as many on the debug kernel
@@ -86,7 +86,7 @@ in_all()
 	case $1 in
 	"$(home_of "$2")") ! tagged "$2" debug-only ;;
 	here) false ;;
-	*) tagged "$2" "$1" ;;
+	*) tagged "$2" "${1/./-}" ;;
 	esac
 }
 
