@@ -74,6 +74,44 @@ program()
 	caught licence 'main.c: no licence line'
 }
 
+@test "prose: lines, paragraphs and links of documents" {
+	long=$(printf '%.0sééééééééé ' {1..10})
+	paragraph=$(printf '%.0sword\n' {1..120})
+	mkdir docs
+	# what may be long: tables, headings, code, references; a paragraph beside another
+	cat >docs/page.md <<-END
+		# $long$long
+		| $long$long |
+
+		    $long$long
+
+		\`\`\`
+		$long$long [not a link](nowhere.md)
+		\`\`\`
+
+		$long
+		[here](page.md#top), [there](https://example.com/nowhere), \`[code](nowhere.md)\`
+
+		$paragraph
+
+		- $paragraph
+	END
+	clean prose
+	printf '\nA\n%s.\n' "${long}e" >>docs/page.md
+	caught prose "docs/page.md:$(wc -l <docs/page.md): a line of 102 columns"
+	sed -i '$d' docs/page.md
+	clean prose
+	printf '%s\nmore\n' "$paragraph" >docs/other.md
+	caught prose 'docs/other.md:1: a paragraph of 121 words'
+	printf '1. one\n\n       %s more\n2. two\n' "${paragraph//$'\n'/ }" >docs/other.md
+	caught prose 'docs/other.md:3: a line of 611 columns'
+	[[ $output == *'docs/other.md:3: a paragraph of 121 words'* ]]
+	printf '[gone](page.md) [gone](../gone.md#part "title")\n' >docs/other.md
+	caught prose 'docs/other.md:1: no file ../gone.md#part'
+	printf 'A [page].\n\n[page]: pages.md\n' >docs/other.md
+	caught prose 'docs/other.md:3: no file pages.md'
+}
+
 @test "shellcheck" {
 	clean shellcheck
 	printf '#!/bin/sh\n# %s\nrm $1/*\n' "$spdx" >script
