@@ -22,7 +22,7 @@ endif
 # in this order: the library is linked by what follows; `bench` alone is what is run
 INSTALLED := kmod runtime-lib node cni-plugin libcni oci-hook docs/man
 PROGRAMS := runtime-lib node cni-plugin libcni oci-hook
-TOOLS := tests/vqpt tests/allocfail tests/soak tests/fuzz-kernel examples/fn bench/
+TOOLS := tests/programs/vqpt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
 
 # what is tried, and made in the toolbox
 TRIED := demo bench image test test-all test-rest test-kernels test-containers faults leftovers soak cycles test-debug unit fuzz planted coverage \
@@ -105,10 +105,10 @@ leftovers: build $(TOOLS) ## pods at random, with kills and lost DELs; then GC: 
 	STARTS=$(or $(STARTS),1000) SUITE_TIMEOUT=8000 tests/run $(two_kernels) leftovers
 
 soak: build $(TOOLS) $(if $(filter debug,$(KERNEL)),kmod-debug) ## everything at random, with kills [MINUTES=60] [KERNEL=] [SEED=]
-	tests/soak/soak --kernel $(or $(KERNEL),6.1) --seconds $$((60 * $(or $(MINUTES),60))) $(if $(SEED),--seed $(SEED))
+	tests/programs/soak/soak --kernel $(or $(KERNEL),6.1) --seconds $$((60 * $(or $(MINUTES),60))) $(if $(SEED),--seed $(SEED))
 
 cycles: build $(TOOLS) $(if $(filter debug,$(KERNEL)),kmod-debug) ## create, connect, transfer, kill, unload [CYCLES=10000] [KERNEL=]
-	tests/soak/soak --kernel $(or $(KERNEL),6.1) --cycles $(or $(CYCLES),10000)
+	tests/programs/soak/soak --kernel $(or $(KERNEL),6.1) --cycles $(or $(CYCLES),10000)
 
 test-debug: build $(TOOLS) kmod-debug ## all suites on the debug kernel: KASAN, lockdep, UBSAN, kmemleak
 	tests/run --kernel debug --tag nodes

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # What bench/bench does on a node. Sourced there; the source tree is /vqp.
 
-# shellcheck source=tests/vqp.bash
-source /vqp/tests/vqp.bash
+# shellcheck source=tests/lib/vqp.bash
+source /vqp/tests/lib/vqp.bash
 
 HERE=/var/tmp/bench	# on the node's own disk: what is on /vqp crosses to the host
 PATH=$HERE:$PATH
@@ -12,7 +12,7 @@ prepare()
 {
 	mkdir -p $HERE
 	cp /vqp/build/bench/duel $HERE/
-	/vqp/tests/services start rc_busy=1
+	/vqp/tests/programs/services start rc_busy=1
 }
 
 # Until somebody listens at bench/talk.c's port

@@ -5,8 +5,8 @@
 
 name=${0##*/}
 export VQP_TESTBED=${VQP_TESTBED:-$name-$$}
-# shellcheck source=tests/lib.bash
-source "$top/tests/lib.bash"
+# shellcheck source=tests/lib/testbed.bash
+source "$top/tests/lib/testbed.bash"
 
 # step TEXT COMMAND...: say what is done, and how long it took
 step()

@@ -4,8 +4,8 @@
 
 set -eu -o pipefail
 shopt -s inherit_errexit
-# shellcheck source=tests/expect.bash
-source /vqp/tests/expect.bash
+# shellcheck source=tests/lib/expect.bash
+source /vqp/tests/lib/expect.bash
 
 BUILD=/vqp/build
 HERE=/var/tmp/demo	# on the node's own disk: programs, images, network
@@ -19,7 +19,7 @@ install_programs()
 {
 	mkdir -p $HERE/bin
 	cp -a $BUILD/bin/. $BUILD/fn/fn-agent $BUILD/bench/{measure,noop,empty-ioctl,probe-*} \
-		/vqp/examples/fn/fn-container /vqp/tests/cni-exec $HERE/bin/
+		/vqp/examples/fn/fn-container /vqp/tests/programs/cni-exec $HERE/bin/
 	cp -a $BUILD/fn/images $HERE/
 }
 
@@ -35,7 +35,7 @@ network()
 # prepare NODE: the module, the daemons, the programs and the network
 prepare()
 {
-	/vqp/tests/services start
+	/vqp/tests/programs/services start
 	install_programs
 	network "$1"
 }

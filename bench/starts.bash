@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # How bench/bench measures what vqp adds to the start of a container. Sourced on a node.
 
-# shellcheck source=tests/vqp.bash
-source /vqp/tests/vqp.bash
+# shellcheck source=tests/lib/vqp.bash
+source /vqp/tests/lib/vqp.bash
 
 HERE=/var/tmp/bench	# on the node's own disk: what is on /vqp crosses to the host
 ADDS=32

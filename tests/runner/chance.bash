@@ -12,12 +12,12 @@ flakes=()
 
 # What is no chance, as those who see it say it.
 hard_faults=(
-	'the kernel of [^ ]+ complains:'		# kernel_log_check, tests/lib.bash
+	'the kernel of [^ ]+ complains:'		# kernel_log_check, tests/lib/testbed.bash
 	'node [0-9]+ is (dead|not answering)'		# testbed/testbed
 	'unreferenced object|lockdep has given up'	# leak-check, on the nodes
 	'(Address|Leak|Memory|Thread|UndefinedBehavior)Sanitizer'
 	'runtime error: '				# UBSan
-	'WRONG: '					# tests/vqpt, tests/soak, bench: bytes, order, what came twice
+	'WRONG: '					# tests/programs/vqpt, tests/programs/soak, bench: bytes, order, what came twice
 	'Segmentation fault|stack smashing detected'
 )
 
@@ -67,7 +67,7 @@ find_chances()
 test_names()
 {
 	sed -nE '/^[[:blank:]]*@test[[:blank:]]/{ s///; s/^(.*[^[:blank:]])[[:blank:]]+\{.*$/\1/; s/^["'\'']//; s/["'\'']$//; p }' \
-		"$tests/$1.bats"
+		"${file_of[$1]}"
 }
 
 # filter_of SUITE NUMBER...: a pattern for bats that takes these tests and no others

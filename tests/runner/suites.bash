@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Which suites there are, what they are like, and where a run has them. A suite is tests/SUITE.bats, whose line
-# "# bats file_tags=" says what it is like, or one of the plain ones below.
+# Which suites there are, what they are like, and where a run has them. A suite is tests/*/SUITE.bats, whose tags, in
+# bats' own line "# bats file_tags=", say what it is like, or one of the plain ones below.
 #
 # nodes         runs on a testbed of two nodes that is up; others run on this machine
 # virtual       needs nodes that are virtual, and has no turn on real machines
@@ -31,16 +31,23 @@ declare -A tags=(
 	[fuzz]='heart budget:120'
 	[analysis]='budget:300'
 )
+declare -A file_of=()
 
-# read_suites: the names of all go to the array `all_suites`, their tags to `tags`
+# read_suites: the names of all go to the array `all_suites`, their tags to `tags`, their files to `file_of`. A name
+# stands for one suite, whatever folder its file is in; fails and says so if it does not.
 read_suites()
 {
 	local file suite
 	all_suites=("${plain_suites[@]}")
-	for file in "$tests"/*.bats; do
+	for file in "$tests"/*/*.bats; do
 		[[ -e $file ]] || continue
 		suite=${file##*/} suite=${suite%.bats}
+		if [[ ${tags[$suite]+known} ]]; then
+			echo "tests/run: two suites are named $suite: ${file_of[$suite]-a plain one} and $file" >&2
+			return 1
+		fi
 		all_suites+=("$suite")
+		file_of[$suite]=$file
 		tags[$suite]=$(sed -n '/^# bats file_tags=/{ s///; s/,/ /g; p }' "$file")
 	done
 }

@@ -15,7 +15,7 @@ run_bats()
 	local limit=1800
 	[[ $label != debug[:\ ]* ]] || limit=7200
 	read_from tap timeout -k 10 "${SUITE_TIMEOUT-$limit}" \
-		bats --formatter tap --timing "${@:2}" "$tests/$1.bats"
+		bats --formatter tap --timing "${@:2}" "${file_of[$1]}"
 }
 
 # build_debug: the kernel, and the module for it. To compile is what the processors do while another turn's nodes wait.
@@ -79,7 +79,7 @@ close_suite()
 run_unit()
 {
 	local entry before label
-	for entry in tests/unit:run tests/soak:check runtime-lib:check node:check libcni:check oci-hook:check; do
+	for entry in tests/unit:run tests/programs/soak:check runtime-lib:check node:check libcni:check oci-hook:check; do
 		label="unit: ${entry%:*}"
 		before=$failed
 		read_from cmocka make --no-print-directory -C "$top/${entry%:*}" "${entry#*:}"

@@ -1,0 +1,265 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=heart,budget:30
+# Tenant, address and limits in the CNI plugin's input: who may say them, which counts, and that the
+# plugin's schema takes what the plugin takes.
+
+bats_require_minimum_version 1.5.0
+load cni
+
+# What vqpd was asked for is this: tenant, address and limits.
+asked_for() { request_is "del(.op, .id, .ifname, .network, .netns) == $1"; }
+
+@test "the address may be configured, and need not be one of prevResult" {
+	call ADD "$(config 1.0.0 '.address = "10.9.0.1"')"
+	answer_is '.ips[0].address == "10.1.0.2/24"'
+	asked_for '{tenant: 1, address: "10.9.0.1"}'
+	call ADD "$(config 1.0.0 '.address = "fd00::9" | del(.prevResult.ips)')"
+	answer_is true
+	asked_for '{tenant: 1, address: "fd00::9"}'
+}
+
+@test "an address that is none is a configuration error, and one of another type a decoding error" {
+	for address in '"10.9.0.1/24"' '"name"' '""' '"0.0.0.0"' '"127.0.0.1"' '"224.0.0.1"' '"::"' '"::1"' '"ff02::1"'; do
+		call ADD "$(config 1.0.0 ".address = $address")"
+		refused_with 7
+	done
+	for address in 5 null '{}' '["10.9.0.1"]'; do
+		call ADD "$(config 1.0.0 ".address = $address")"
+		refused_with 6
+	done
+}
+
+@test "runtimeConfig counts before the configuration" {
+	call ADD "$(config 1.0.0 '. + {tenant: 5, address: "10.9.0.1", limits: {max_vqps: 10, max_mrs: 3}} |
+		.runtimeConfig.vqp = {tenant: 6, address: "10.9.0.2", limits: {max_vqps: 20}}')"
+	answer_is true
+	asked_for '{tenant: 6, address: "10.9.0.2", limits: {max_vqps: 20, max_mrs: 3}}'
+}
+
+@test "runtimeConfig counts before args" {
+	call ADD "$(config 1.0.0 '.tenant = 5 | .runtimeConfig.vqp = {tenant: 6, address: "10.9.0.2", limits: {max_vqps: 20}} |
+		.args.cni.vqp = {tenant: 7, address: "10.9.0.3", limits: {max_vqps: 30}}')" \
+		'CNI_ARGS=VQP_TENANT=8;VQP_ADDRESS=10.9.0.4;VQP_MAX_VQPS=40'
+	answer_is true
+	asked_for '{tenant: 6, address: "10.9.0.2", limits: {max_vqps: 20}}'
+}
+
+@test "args.cni counts before CNI_ARGS, and each before the configuration" {
+	local two='.prevResult.ips += [{address: "10.1.0.3/24", interface: 2}, {address: "fd00::4/64", interface: 2}]'
+
+	call ADD "$(config 1.0.0 "$two"' | .limits = {max_vqps: 10, max_mrs: 10, max_bytes: 10} |
+		.args.cni.vqp = {address: "10.1.0.3", limits: {max_vqps: 3}}')" \
+		'CNI_ARGS=IgnoreUnknown=1;VQP_ADDRESS=10.1.0.2;VQP_MAX_VQPS=4;VQP_MAX_MRS=5;K8S_POD_NAME=x'
+	answer_is true
+	asked_for '{tenant: 1, address: "10.1.0.3", limits: {max_vqps: 3, max_mrs: 5, max_bytes: 10}}'
+	call ADD "$(config 1.0.0 "$two"' | .address = "10.9.0.1"')" CNI_ARGS=VQP_ADDRESS=fd00:0::4
+	answer_is true
+	asked_for '{tenant: 1, address: "fd00::4"}'
+}
+
+@test "args lower the rate and the priority" {
+	call ADD "$(config 1.0.0)" 'CNI_ARGS=VQP_MAX_RATE=100000;VQP_PRIORITY=1'
+	answer_is true
+	asked_for '{tenant: 1, address: "10.1.0.2", limits: {max_rate: 100000, priority: 1}}'
+	call ADD "$(config 1.0.0 '.limits = {max_rate: 200000, priority: 3} | .args.cni.vqp.limits = {priority: 2}')" CNI_ARGS=VQP_MAX_RATE=100000
+	answer_is true
+	asked_for '{tenant: 1, address: "10.1.0.2", limits: {max_rate: 100000, priority: 2}}'
+}
+
+@test "args raise neither the rate nor the priority, which is normal if nobody has said" {
+	call ADD "$(config 1.0.0)" CNI_ARGS=VQP_PRIORITY=3
+	refused_with 7
+	call ADD "$(config 1.0.0 '.limits = {priority: 1}')" CNI_ARGS=VQP_PRIORITY=2
+	refused_with 7
+	call ADD "$(config 1.0.0 '.limits = {max_rate: 200000}')" CNI_ARGS=VQP_MAX_RATE=0
+	refused_with 7
+}
+
+@test "args limit what the configuration does not" {
+	call ADD "$(config 1.0.0)" 'CNI_ARGS=VQP_MAX_VQPS=4;VQP_MAX_BYTES=0'
+	answer_is true
+	asked_for '{tenant: 1, address: "10.1.0.2", limits: {max_vqps: 4, max_bytes: 0}}'
+}
+
+@test "args give no limit above the configuration's" {
+	for args in VQP_MAX_VQPS=11 VQP_MAX_VQPS=0; do
+		call ADD "$(config 1.0.0 '.limits.max_vqps = 10')" CNI_ARGS=$args
+		refused_with 7
+	done
+	call ADD "$(config 1.0.0 '.limits.max_vqps = 10 | .args.cni.vqp.limits.max_vqps = 11')"
+	refused_with 7
+}
+
+@test "args choose no tenant" {
+	call ADD "$(config 1.0.0)" CNI_ARGS=VQP_TENANT=7
+	refused_with 7
+	call ADD "$(config 1.0.0 '.tenant = 5 | .args.cni.vqp.tenant = 7')"
+	refused_with 7
+	call ADD "$(config 1.0.0 '.tenant = 7 | .args.cni.vqp.tenant = 7')" CNI_ARGS=VQP_TENANT=7
+	answer_is true
+}
+
+@test "args give no address but the container's" {
+	call ADD "$(config 1.0.0)" CNI_ARGS=VQP_ADDRESS=10.1.0.3
+	refused_with 7
+	# that of the host's side of the link
+	call ADD "$(config 1.0.0 '.prevResult.ips += [{address: "10.1.0.1/24", interface: 1}]
+		| .args.cni.vqp.address = "10.1.0.1"')"
+	refused_with 7
+}
+
+@test "what is misspelt among the plugin's own is an error" {
+	for change in '.runtimeConfig.vqp.tenants = 5' '.args.cni.vqp.limit = {}'; do
+		call ADD "$(config 1.0.0 "$change")"
+		refused_with 7
+	done
+	for args in VQP_TENANTS=5 VQP_=5 'K8S_POD_NAME=x;VQP_LIMITS=5'; do
+		call ADD "$(config 1.0.0)" "CNI_ARGS=$args"
+		refused_with 4
+	done
+}
+
+@test "CNI_ARGS that are no pairs, or no numbers, are environment errors" {
+	for args in VQP_TENANT '=' '=5' 'A=1;B' VQP_TENANT= VQP_TENANT=x VQP_TENANT=-1 VQP_TENANT=1.5 'VQP_TENANT= 1' \
+		VQP_MAX_VQPS=9999999999999999999 $'VQP_ADDRESS=\xff'; do
+		echo "$args"
+		call ADD "$(config 1.0.0)" "CNI_ARGS=$args"
+		refused_with 4
+	done
+	call ADD "$(config 1.0.0)" CNI_ARGS=VQP_TENANT=0
+	refused_with 7
+}
+
+@test "what others find in runtimeConfig, args and CNI_ARGS is left to them" {
+	call ADD "$(config 1.0.0 '.runtimeConfig = {mac: 5, vqp: null} | .args = {cni: {ips: 5, vqp: null}, labels: []}')" \
+		'CNI_ARGS=IP=10.1.0.9;MAC=x;;'
+	answer_is true
+}
+
+@test "DEL and GC work with terms that are wrong by now" {
+	call DEL "$(config 1.0.0 '.tenant = 0 | .limits = 5')" CNI_ARGS=VQP_TENANT=x
+	silent
+	reply '{"ok":true,"namespaces":[]}' list
+	call GC "$(config 1.1.0 '.tenant = 0 | ."cni.dev/valid-attachments" = []')"
+	silent
+}
+
+# ---- the schema ----
+
+# Valid and invalid configurations beside those of tests/programs/cni-inputs, as jq filters.
+changes() {
+	cat <<-'END'
+		.tenant = 1
+		.tenant = 4294967295
+		.tenant = 0
+		.tenant = -1
+		.tenant = 4294967296
+		.tenant = 1.5
+		.tenant = "1"
+		.tenant = null
+		.limits = {}
+		.limits = {max_vqps: 0}
+		.limits = {max_vqps: 5, max_mrs: 5, max_bytes: 9223372036854775807}
+		.limits = {max_rate: 65536, priority: 3}
+		.limits = {max_rate: 0}
+		.limits = {priority: "high"}
+		.limits = {max_vqps: -1}
+		.limits = {max_vqps: "5"}
+		.limits = {max_mrs: 1.5}
+		.limits = {max_bytes: null}
+		.limits = []
+		.limits = 5
+		.limits = null
+		.address = "10.9.0.1"
+		.address = "fd00::9"
+		.address = "255.0.0.1"
+		.address = "10.9.0.1/24"
+		.address = "10.9.0"
+		.address = "name"
+		.address = ""
+		.address = "0.0.0.0"
+		.address = "127.0.0.1"
+		.address = "224.0.0.1"
+		.address = "239.255.255.255"
+		.address = "::"
+		.address = "::1"
+		.address = "ff02::1"
+		.address = 5
+		.address = null
+		.vqpd = null
+		.vqpd = "vqpd.sock"
+		.vqpd = ""
+		.vqpd = "/" * 108
+		.vqpd = 5
+		.cniVersion = "" | .prevResult = {ip4: {ip: "10.1.0.2/24"}}
+		.cniVersion = null | .prevResult = {ip4: {ip: "10.1.0.2/24"}}
+		.cniVersion = "1.2.0"
+		.runtimeConfig = null
+		.runtimeConfig = {vqp: null}
+		.runtimeConfig = {vqp: {}}
+		.runtimeConfig = {vqp: {tenant: 7, address: "10.9.0.1", limits: {max_vqps: 5}}}
+		.runtimeConfig = {vqp: 5}
+		.runtimeConfig = {vqp: []}
+		.runtimeConfig = {vqp: {tenant: 0}}
+		.runtimeConfig = {vqp: {address: "x"}}
+		.runtimeConfig = {vqp: {limits: 5}}
+		.runtimeConfig = {vqp: {limits: {max_vqps: -1}}}
+		.runtimeConfig = {vqp: {tenants: 7}}
+		.args = null
+		.args = {cni: null}
+		.args = {cni: {vqp: null}}
+		.args = {cni: {vqp: {tenant: 1, address: "10.1.0.2", limits: {max_vqps: 5}}}}
+		.args = {cni: {vqp: 5}}
+		.args = {cni: {vqp: {tenant: "1"}}}
+		.args = {cni: {vqp: {address: 5}}}
+		.args = {cni: {vqp: {limits: {max_mrs: "x"}}}}
+		.args = {cni: {vqp: {name: "x"}}}
+	END
+}
+
+# Each configuration of the tables, one a line.
+configurations() {
+	local command variables change
+
+	changes | while read -r change; do
+		config 1.0.0 "$change"
+	done
+	while IFS=$'\t' read -r command variables change; do
+		[ "$command $variables" = "ADD -" ] || continue
+		case $change in
+		=*) echo "${change#=}" ;;
+		*) config 1.0.0 "$change" ;;
+		esac
+	done <"$BATS_TEST_DIRNAME/../programs/cni-inputs"
+}
+
+@test "the schema takes the configurations that the plugin takes, and no others" {
+	local configs=() schema expected line differ=0 taken=0
+
+	mapfile -t configs < <(configurations)
+	schema=$(python3 -c 'import json, sys, jsonschema
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft7Validator.check_schema(schema)
+validator = jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker())
+for line in sys.stdin:
+    try:
+        print("taken" if validator.is_valid(json.loads(line)) else "refused")
+    except ValueError:
+        print("refused")' "$BATS_TEST_DIRNAME/../../cni-plugin/vqp.schema.json" \
+		< <(printf '%s\n' "${configs[@]}")) || return
+	[ "$(wc -l <<<"$schema")" -eq ${#configs[@]} ]
+	[ ${#configs[@]} -gt 100 ]
+	for line in "${configs[@]}"; do
+		read -r expected
+		call ADD "$line"
+		if [ "$status" -ne 0 ] && jq -e '.code | IN(1, 2, 6, 7)' <<<"$output" >/dev/null; then
+			[ "$expected" = refused ] || { echo "plugin: $output, schema: taken: $line"; differ=1; }
+		else
+			[ "$expected" = taken ] || { echo "plugin: taken, schema: refused: $line"; differ=1; }
+			((++taken))
+		fi
+	done <<<"$schema"
+	[ $differ -eq 0 ]
+	[ $taken -gt 20 ]
+}

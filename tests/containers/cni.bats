@@ -1,0 +1,570 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=heart,budget:45
+# The CNI plugin against the CNI specification: what it accepts, refuses, asks
+# of vqpd and answers. Runs on the machine that builds, with a vqpd that answers
+# as told; tests/containers/containers.bats has the real one.
+
+bats_require_minimum_version 1.5.0
+
+load cni
+
+@test "ADD asks vqpd for the address of prevResult" {
+	call ADD "$(config 1.0.0)"
+	answer_is true
+	request_is '. == {op: "add", id: "c1", ifname: "eth0", network: "net", netns: "'"$NETNS"'",
+		tenant: 1, address: "10.1.0.2"}'
+}
+
+@test "ADD answers with prevResult unchanged" {
+	call ADD "$(config 1.0.0)"
+	answer_is "$(config 1.0.0 '"\(.prevResult) == ."' | jq -r .)"
+}
+
+@test "ADD passes the tenant of the configuration" {
+	call ADD "$(config 1.0.0 '.tenant = 4294967295')"
+	answer_is true
+	request_is '.tenant == 4294967295'
+}
+
+@test "ADD passes the limits of the configuration" {
+	call ADD "$(config 1.0.0 '.limits = {max_vqps: 100, max_bytes: 1048576}')"
+	answer_is true
+	request_is '.limits == {max_vqps: 100, max_bytes: 1048576}'
+}
+
+@test "ADD takes an IPv6 address" {
+	call ADD "$(config 1.0.0 '.prevResult.ips[0].address = "fd00::2/64"')"
+	answer_is true
+	request_is '.address == "fd00::2"'
+}
+
+@test "ADD takes the address of the interface it is called for" {
+	call ADD "$(config 1.0.0 '.prevResult.interfaces += [{name: "net1", sandbox: "/run/netns/x"}]
+		| .prevResult.ips += [{interface: 3, address: "10.2.0.2/24"}]')" CNI_IFNAME=net1
+	answer_is true
+	request_is '.address == "10.2.0.2" and .ifname == "net1"'
+}
+
+@test "ADD takes an address that names no interface" {
+	call ADD "$(config 1.0.0 'del(.prevResult.ips[0].interface)')"
+	answer_is true
+	request_is '.address == "10.1.0.2"'
+}
+
+@test "ADD does not need CNI_PATH" {
+	run --separate-stderr env -i CNI_COMMAND=ADD CNI_CONTAINERID=c1 CNI_NETNS="$NETNS" CNI_IFNAME=eth0 \
+		"$PLUGIN" <<<"$(config 1.0.0)"
+	answer_is true
+}
+
+@test "ADD answers in 0.3.1 and 0.4.0 with the family of each address" {
+	for version in 0.3.0 0.3.1 0.4.0; do
+		call ADD "$(config $version)"
+		answer_is '.cniVersion == "'$version'" and .ips[0].version == "4" and .ips[0].interface == 2'
+	done
+}
+
+@test "ADD drops what came with 1.1.0 from an answer in 1.0.0" {
+	call ADD "$(config 1.0.0 '.prevResult.cniVersion = "1.1.0" | .prevResult.interfaces[2].mtu = 9000
+		| .prevResult.routes[0].table = 7')"
+	answer_is '.cniVersion == "1.0.0" and (.interfaces[2] | has("mtu") | not) and .routes == [{dst: "0.0.0.0/0"}]'
+}
+
+@test "ADD keeps what came with 1.1.0 in an answer in 1.1.0" {
+	call ADD "$(config 1.1.0 '.prevResult.interfaces[2].mtu = 9000')"
+	answer_is '.cniVersion == "1.1.0" and .interfaces[2].mtu == 9000'
+}
+
+@test "ADD answers in 0.2.0 with ip4 and ip6" {
+	call ADD "$(config 0.2.0 '.prevResult = {cniVersion: "0.2.0",
+		ip4: {ip: "10.1.0.2/24", gateway: "10.1.0.1", routes: [{dst: "0.0.0.0/0"}]}, ip6: {ip: "fd00::2/64"}}')"
+	answer_is '. == {cniVersion: "0.2.0", ip4: {ip: "10.1.0.2/24", gateway: "10.1.0.1",
+		routes: [{dst: "0.0.0.0/0"}]}, ip6: {ip: "fd00::2/64"}}'
+	request_is '.address == "10.1.0.2"'
+}
+
+@test "ADD converts a prevResult of another version" {
+	call ADD "$(config 1.0.0 '.prevResult = {cniVersion: "0.2.0",
+		ip4: {ip: "10.1.0.2/24", routes: [{dst: "0.0.0.0/0", gw: "10.1.0.1"}]}}')"
+	answer_is '.ips == [{address: "10.1.0.2/24"}] and .routes == [{dst: "0.0.0.0/0", gw: "10.1.0.1"}]'
+	call ADD "$(config 0.2.0 '.prevResult.cniVersion = "1.0.0"')"
+	answer_is '. == {cniVersion: "0.2.0", ip4: {ip: "10.1.0.2/24", gateway: "10.1.0.1",
+		routes: [{dst: "0.0.0.0/0"}]}, dns: {}}'
+}
+
+@test "ADD takes a configuration without cniVersion as 0.1.0" {
+	call ADD "$(config 1.0.0 'del(.cniVersion)')"
+	answer_is '.cniVersion == "0.1.0" and .ip4.ip == "10.1.0.2/24"'
+}
+
+@test "ADD without prevResult is a configuration error" {
+	call ADD "$(config 1.0.0 'del(.prevResult)')"
+	refused_with 7
+}
+
+@test "ADD with a prevResult without addresses is a configuration error" {
+	call ADD "$(config 1.0.0 'del(.prevResult.ips)')"
+	refused_with 7
+}
+
+@test "ADD does not take an address of the host's side" {
+	call ADD "$(config 1.0.0 '.prevResult.ips[0].interface = 1')"
+	refused_with 7
+}
+
+@test "a prevResult that is no result is a decoding error" {
+	for change in '.prevResult = []' '.prevResult.ips = {}' '.prevResult.ips[0].address = "10.1.0.2"' \
+		'.prevResult.ips[0].address = "10.1.0.2/33"' '.prevResult.ips[0].address = "ten/8"' \
+		'.prevResult.ips[0].address = 7' '.prevResult.ips[0].interface = 3' \
+		'.prevResult.ips[0].interface = -1' '.prevResult.ips[0].interface = "2"' \
+		'.prevResult.interfaces = "eth0"' '.prevResult.interfaces[0] = 1' \
+		'.prevResult.interfaces[2].sandbox = 1' '.prevResult.routes = {}' \
+		'.prevResult.routes[0].dst = "default"' '.prevResult.cniVersion = 1' \
+		'.prevResult = {cniVersion: "0.2.0", ip4: "10.1.0.2/24"}'; do
+		echo "$change"
+		call ADD "$(config 1.0.0 "$change")"
+		refused_with 6
+	done
+}
+
+@test "a prevResult of an unknown version is a version error" {
+	call ADD "$(config 1.0.0 '.prevResult.cniVersion = "9.9.9"')"
+	refused_with 1
+}
+
+@test "an unknown cniVersion is a version error for each command" {
+	for command in ADD DEL CHECK STATUS GC; do
+		call $command "$(config 1.2.0)"
+		refused_with 1
+	done
+}
+
+@test "what is not JSON is a decoding error" {
+	for text in '' '{' '[]' '"vqp"' '{} {}' '{"cniVersion": 1, "name": "net"}' $'{"name":"\xff"}'; do
+		echo "$text"
+		call ADD "$text"
+		refused_with 6
+	done
+}
+
+@test "a configuration above 1 MiB is refused" {
+	head -c 1100000 /dev/zero | tr '\0' ' ' >"$BATS_TEST_TMPDIR/big"
+	run --separate-stderr env -i CNI_COMMAND=ADD CNI_CONTAINERID=c1 CNI_NETNS="$NETNS" CNI_IFNAME=eth0 \
+		"$PLUGIN" <"$BATS_TEST_TMPDIR/big"
+	refused_with 5
+}
+
+@test "a missing or bad network name is a configuration error" {
+	for change in 'del(.name)' '.name = ""' '.name = "a/b"' '.name = "-net"' '.name = "nët"'; do
+		call ADD "$(config 1.0.0 "$change")"
+		refused_with 7
+	done
+}
+
+@test "a tenant out of range is a configuration error" {
+	for tenant in 0 -1 4294967296; do
+		call ADD "$(config 1.0.0 ".tenant = $tenant")"
+		refused_with 7
+	done
+}
+
+@test "a tenant that is no integer is a decoding error" {
+	for tenant in '"1"' 1.5 null true; do
+		call ADD "$(config 1.0.0 ".tenant = $tenant")"
+		refused_with 6
+	done
+}
+
+@test "limits that are no object are a decoding error" {
+	for limits in 5 '"100"' '[100]' null; do
+		call ADD "$(config 1.0.0 ".limits = $limits")"
+		refused_with 6
+	done
+}
+
+@test "a limit that is no integer is a decoding error, a negative one a configuration error" {
+	for limit in '"5"' 1.5 null '{}'; do
+		call ADD "$(config 1.0.0 ".limits.max_vqps = $limit")"
+		refused_with 6
+	done
+	call ADD "$(config 1.0.0 ".limits.max_vqps = -1")"
+	refused_with 7
+}
+
+@test "a vqpd that is no absolute path is a configuration error" {
+	for path in '"vqpd.sock"' '""' '("/" * 108)'; do
+		call ADD "$(config 1.0.0 ".vqpd = $path")"
+		refused_with 7
+	done
+}
+
+@test "a missing variable is an environment error" {
+	for name in CNI_CONTAINERID CNI_NETNS CNI_IFNAME; do
+		call ADD "$(config 1.0.0)" $name=
+		refused_with 4
+		jq -e ".msg | contains(\"$name\")" <<<"$output"
+		call CHECK "$(config 1.0.0)" $name=
+		refused_with 4
+	done
+	for name in CNI_CONTAINERID CNI_IFNAME; do
+		call DEL "$(config 1.0.0)" $name=
+		refused_with 4
+	done
+}
+
+@test "an unknown command is an environment error" {
+	call FROB "$(config 1.0.0)"
+	refused_with 4
+	call add "$(config 1.0.0)"
+	refused_with 4
+}
+
+@test "a bad container id is an environment error" {
+	for id in -c1 a/b 'a b' '../x' 'ä'; do
+		call ADD "$(config 1.0.0)" CNI_CONTAINERID="$id"
+		refused_with 4
+	done
+}
+
+@test "a bad interface name is an environment error" {
+	for ifname in . .. a/b a:b 'a b' sixteencharacter; do
+		call ADD "$(config 1.0.0)" CNI_IFNAME="$ifname"
+		refused_with 4
+	done
+}
+
+@test "what vqpd could not be told is an environment error, and a DEL of it succeeds" {
+	for ifname in ethä $'eth\xff' $'eth\x01'; do
+		for command in ADD CHECK; do
+			call $command "$(config 1.0.0)" CNI_IFNAME="$ifname"
+			refused_with 4
+		done
+		call DEL "$(config 1.0.0)" CNI_IFNAME="$ifname"
+		silent
+		rm -f "$SOCKET.requests"
+	done
+	ln -s "$NETNS" "$BATS_TEST_TMPDIR/"$'\xff'
+	call ADD "$(config 1.0.0)" CNI_NETNS="$BATS_TEST_TMPDIR/"$'\xff'
+	refused_with 4
+	call DEL "$(config 1.0.0)" CNI_NETNS="$BATS_TEST_TMPDIR/"$'\xff'
+	silent
+}
+
+@test "a network namespace that is not there or the host's is an environment error" {
+	call ADD "$(config 1.0.0)" CNI_NETNS=/nowhere
+	refused_with 4
+	call ADD "$(config 1.0.0)" CNI_NETNS=/proc/self/ns/net
+	refused_with 4
+}
+
+@test "ADD passes vqpd's refusal on" {
+	reply '{"ok":false,"errno":"EADDRINUSE","error":"10.1.0.2 is taken by c7"}'
+	call ADD "$(config 1.0.0)"
+	error_is 101
+	jq -e '.details == "10.1.0.2 is taken by c7" and (.msg | contains("10.1.0.2"))' <<<"$output"
+	reply '{"ok":false,"errno":"ENOMEM","error":"no memory"}'
+	call ADD "$(config 1.0.0)"
+	error_is 100
+}
+
+@test "ADD without vqpd asks to be tried again" {
+	call ADD "$(config 1.0.0 '.vqpd = "/nowhere/vqpd.sock"')"
+	error_is 11
+	jq -e '.details | contains("/nowhere/vqpd.sock")' <<<"$output"
+}
+
+@test "vqpd that goes away without an answer is vqpd that is not there" {
+	: >"$SOCKET.reply"
+	call ADD "$(config 1.0.0)"
+	error_is 11
+	call CHECK "$(config 1.0.0)"
+	error_is 11
+	call DEL "$(config 1.0.0)"
+	silent
+	[[ $stderr == *"without an answer"* ]]
+}
+
+@test "vqpd that answers is there, whatever the answer" {
+	for name in ENOENT ECONNREFUSED ETIMEDOUT; do
+		reply '{"ok":false,"errno":"'$name'","error":"no such thing"}'
+		for command in ADD DEL; do
+			call $command "$(config 1.0.0)"
+			error_is 100
+		done
+	done
+	reply nonsense
+	call DEL "$(config 1.0.0)"
+	error_is 100
+}
+
+@test "DEL names the attachment to vqpd and prints nothing" {
+	call DEL "$(config 1.0.0)"
+	silent
+	request_is '. == {op: "del", id: "c1", ifname: "eth0", network: "net", netns: "'"$NETNS"'"}'
+}
+
+@test "DEL works without prevResult and without a network namespace" {
+	call DEL "$(config 1.0.0 'del(.prevResult)')" CNI_NETNS=
+	[ "$status" -eq 0 ]
+	request_is '. == {op: "del", id: "c1", ifname: "eth0", network: "net"}'
+	call DEL "$(config 1.0.0 'del(.prevResult)')" CNI_NETNS=/run/netns/gone
+	[ "$status" -eq 0 ]
+}
+
+@test "DEL without vqpd succeeds and says so" {
+	call DEL "$(config 1.0.0 '.vqpd = "/nowhere/vqpd.sock"')"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[[ $stderr == *"/nowhere/vqpd.sock"* ]]
+}
+
+@test "DEL fails when vqpd refuses" {
+	reply '{"ok":false,"errno":"EIO","error":"the kernel refused"}'
+	call DEL "$(config 1.0.0)"
+	error_is 100
+}
+
+# ---- CHECK, STATUS, GC ----
+
+# A VQP namespace as vqpd lists that of the attachment, changed by the jq filter $1.
+listed() {
+	reply "$(jq -cn --argjson ino "$(stat -Lc %i "$NETNS")" '{ok: true, namespaces: [{tenant: 0, gid: "fd00::1", netns_ino: 1},
+		({tenant: 1, gid: "::ffff:10.1.0.2", name: "c1/eth0/net", id: "c1", ifname: "eth0", network: "net",
+		netns_ino: $ino, max_vqps: 5, max_mrs: 0, max_bytes: 0, max_rate: 0, priority: 2} | '"${1-.}"')]}')" list
+}
+
+@test "CHECK succeeds when the VQP namespace is what an ADD makes, and only looks" {
+	listed
+	call CHECK "$(config 1.0.0)"
+	silent
+	call CHECK "$(config 0.4.0 '.limits = {max_vqps: 5, max_mrs: 0}')"
+	silent
+	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["list","list"]' ]
+}
+
+@test "CHECK takes a VQP namespace that an administrator made" {
+	listed 'del(.id, .ifname, .network) | .name = "mine"'
+	call CHECK "$(config 1.0.0)"
+	silent
+}
+
+@test "CHECK finds each difference" {
+	for change in '.tenant = 2' '.gid = "::ffff:10.1.0.3"' '.netns_ino += 1' '.max_vqps = 6' '.max_vqps = 0' \
+		'del(.max_vqps)' '.id = "c2"' '.ifname = "net1"' '.network = "other"'; do
+		echo "$change"
+		listed "$change"
+		call CHECK "$(config 1.0.0 '.limits = {max_vqps: 5}')"
+		error_is 102
+	done
+}
+
+@test "CHECK needs what ADD needs" {
+	call CHECK "$(config 1.0.0 'del(.prevResult)')"
+	refused_with 7
+	call CHECK "$(config 1.0.0)" CNI_NETNS=/nowhere
+	refused_with 4
+	call CHECK "$(config 1.0.0 '.vqpd = "/nowhere/vqpd.sock"')"
+	refused_with 11
+}
+
+@test "CHECK is refused before 0.4.0, GC and STATUS before 1.1.0" {
+	for version in 0.1.0 0.2.0 0.3.0 0.3.1; do
+		call CHECK "$(config $version 'del(.prevResult)')"
+		refused_with 1
+	done
+	for version in 0.4.0 1.0.0; do
+		call GC "$(config $version '."cni.dev/valid-attachments" = []')"
+		refused_with 1
+		call STATUS "$(config $version)"
+		refused_with 1
+	done
+}
+
+@test "STATUS is silent when an ADD can be served, without other variables and prevResult" {
+	reply '{"ok":true,"module":true,"node":{"node_gid":"fd00::1"}}' status
+	run --separate-stderr env -i CNI_COMMAND=STATUS "$PLUGIN" <<<"$(config 1.1.0 'del(.prevResult)')"
+	silent
+}
+
+@test "STATUS without vqpd is 50, without module or RDMA device 51" {
+	call STATUS "$(config 1.1.0 '.vqpd = "/nowhere/vqpd.sock"')"
+	error_is 50
+	jq -e '.details | contains("/nowhere/vqpd.sock")' <<<"$output"
+	reply '{"ok":false,"errno":"ENOMEM","error":"no memory"}' status
+	call STATUS "$(config 1.1.0)"
+	error_is 50
+	reply '{"ok":true,"module":false,"node":null}' status
+	call STATUS "$(config 1.1.0)"
+	error_is 51
+	reply '{"ok":true,"module":true,"node":null}' status
+	call STATUS "$(config 1.1.0)"
+	error_is 51
+}
+
+@test "STATUS refuses a configuration that no ADD could be served with" {
+	call STATUS "$(config 1.1.0 '.tenant = 0')"
+	refused_with 7
+}
+
+# Three attachments of this network, one of another, one of none, and an administrator's.
+many_listed() {
+	reply "$(jq -cn '{ok: true, namespaces: ([{tenant: 1, name: "mine"}, {tenant: 1, id: "c1", ifname: "eth0"}] + [
+		("c1/eth0/net", "c1/net1/net", "c2/eth0/net", "c2/eth0/other") | split("/") |
+		{tenant: 1, id: .[0], ifname: .[1], network: .[2]}])}')" list
+	reply '{"ok":true,"deleted":1}' del
+}
+
+# The attachments that were deleted are these.
+deleted_are() {
+	[ "$(jq -sc 'map(select(.op == "del") | [.id, .ifname, .network])' "$SOCKET.requests")" = "$1" ]
+}
+
+@test "GC deletes this network's attachments that are not listed, and no others" {
+	many_listed
+	call GC "$(config 1.1.0 '."cni.dev/valid-attachments" = [{containerID: "c1", ifname: "net1"}, {containerID: "c9", ifname: "eth0"}]')"
+	silent
+	deleted_are '[["c1","eth0","net"],["c2","eth0","net"]]'
+}
+
+@test "GC needs no variable but its own, and no prevResult" {
+	many_listed
+	run --separate-stderr env -i CNI_COMMAND=GC "$PLUGIN" <<<"$(config 1.1.0 'del(.prevResult)
+		| ."cni.dev/valid-attachments" = []')"
+	silent
+	deleted_are '[["c1","eth0","net"],["c1","net1","net"],["c2","eth0","net"]]'
+}
+
+@test "GC takes the list under its older name, and null for an empty one" {
+	many_listed
+	call GC "$(config 1.1.0 '."cni.dev/attachments" = [{containerID: "c1", ifname: "net1"}, {containerID: "c1", ifname: "eth0"}]')"
+	silent
+	deleted_are '[["c2","eth0","net"]]'
+	rm "$SOCKET.requests"
+	call GC "$(config 1.1.0 '."cni.dev/valid-attachments" = null')"
+	silent
+	deleted_are '[["c1","eth0","net"],["c1","net1","net"],["c2","eth0","net"]]'
+}
+
+@test "GC without a list, or with one that is none, deletes nothing" {
+	many_listed
+	call GC "$(config 1.1.0)"
+	refused_with 7
+	for list in 5 '"c1"' '{}' '["c1"]' '[{}]' '[{containerID: "c1"}]' '[{containerID: 1, ifname: "eth0"}]'; do
+		echo "$list"
+		call GC "$(config 1.1.0 '."cni.dev/valid-attachments" = '"$list")"
+		refused_with 6
+	done
+}
+
+@test "GC goes on after a failure, and tells it" {
+	many_listed
+	reply '{"ok":false,"errno":"EIO","error":"the kernel refused"}' del
+	call GC "$(config 1.1.0 '."cni.dev/valid-attachments" = []')"
+	error_is 100
+	deleted_are '[["c1","eth0","net"],["c1","net1","net"],["c2","eth0","net"]]'
+}
+
+# ---- a failed ADD ----
+
+@test "ADD fails and is undone when vqpd does not say that it set the limits" {
+	for answer in '{"ok":true,"tenant":1}' '{"ok":true,"tenant":1,"limits":{}}' '{"ok":true,"limits":{"max_vqps":6}}'; do
+		rm -f "$SOCKET.requests"
+		reply "$answer" add
+		call ADD "$(config 1.0.0 '.limits = {max_vqps: 5}')"
+		undone_with 102
+		jq -e '.details | contains("older than this plugin")' <<<"$output"
+	done
+}
+
+@test "ADD without limits is served by a vqpd that knows of none" {
+	reply '{"ok":true,"gid":"::ffff:10.1.0.2","tenant":1}' add
+	call ADD "$(config 1.0.0)"
+	answer_is true
+}
+
+@test "ADD fails and is undone when its result cannot be written" {
+	run --separate-stderr env -i CNI_COMMAND=ADD CNI_CONTAINERID=c1 CNI_NETNS="$NETNS" CNI_IFNAME=eth0 \
+		sh -c '"$1" >/dev/full' - "$PLUGIN" <<<"$(config 1.0.0)"
+	[ "$status" -eq 1 ]
+	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["add","del"]' ]
+}
+
+@test "ADD fails and is undone when nobody reads its result" {
+	mkfifo "$BATS_TEST_TMPDIR/fifo"
+	exec 4<>"$BATS_TEST_TMPDIR/fifo"
+	exec 5>"$BATS_TEST_TMPDIR/fifo"
+	exec 4<&-
+	run env -i CNI_COMMAND=ADD CNI_CONTAINERID=c1 CNI_NETNS="$NETNS" CNI_IFNAME=eth0 \
+		sh -c '"$1" >&5' - "$PLUGIN" <<<"$(config 1.0.0)"
+	[ "$status" -eq 1 ]
+	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["add","del"]' ]
+}
+
+@test "32 ADDs at once each get their answer" {
+	for i in {1..32}; do
+		env -i CNI_COMMAND=ADD CNI_CONTAINERID="c$i" CNI_NETNS="$NETNS" CNI_IFNAME=eth0 "$PLUGIN" \
+			<<<"$(config 1.0.0 '.prevResult.ips[0].address = "10.1.0.'"$i"'/24"')" >"$BATS_TEST_TMPDIR/out$i" &
+	done
+	wait
+	for i in {1..32}; do
+		jq -e --arg address "10.1.0.$i/24" '.ips[0].address == $address' "$BATS_TEST_TMPDIR/out$i"
+	done
+	[ "$(jq -s 'map("\(.id) \(.address)") | unique | length' "$SOCKET.requests")" -eq 32 ]
+}
+
+@test "VERSION lists every version from 0.1.0 to 1.1.0" {
+	call VERSION '{"cniVersion":"0.4.0"}'
+	answer_is '.cniVersion == "0.4.0" and
+		.supportedVersions == ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"]'
+}
+
+@test "VERSION answers whatever the input and without any other variable" {
+	for text in '' '{' '[]' '{"cniVersion": 1}'; do
+		run --separate-stderr env -i CNI_COMMAND=VERSION "$PLUGIN" <<<"$text"
+		answer_is '.cniVersion == "1.1.0" and (.supportedVersions | length == 7)'
+	done
+}
+
+@test "without a command the plugin tells what it is" {
+	run --separate-stderr env -i "$PLUGIN" </dev/null
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[[ $stderr == *"CNI plugin"* ]]
+}
+
+@test "a plugin that is installed meanwhile can be run at any time" {
+	local installed=$BATS_TEST_TMPDIR/opt/cni/bin/vqp installer runs=0
+
+	install() { make -C "$BATS_TEST_DIRNAME/../../cni-plugin" DESTDIR="$BATS_TEST_TMPDIR" install >/dev/null; }
+	install
+	for i in {1..10}; do install; done &
+	installer=$!
+	while [ -e /proc/$installer ]; do
+		CNI_COMMAND=VERSION "$installed" </dev/null >/dev/null
+		((++runs))
+	done
+	wait $installer
+	[ $runs -gt 10 ]
+	[ "$(ls -A "${installed%/*}")" = vqp ]
+	jq -e .title "$BATS_TEST_TMPDIR/usr/local/share/doc/vqp/vqp.schema.json"
+}
+
+@test "a network list can be run: cni-exec chains the results and undoes them in reverse" {
+	for type in first last; do
+		printf '#!/bin/sh\necho "%s $CNI_COMMAND $CNI_CONTAINERID $CNI_IFNAME" >>"%s/log"\n' \
+			$type "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/$type"
+		chmod +x "$BATS_TEST_TMPDIR/$type"
+	done
+	echo "[ \$CNI_COMMAND = DEL ] || echo '$(config 1.0.0 .prevResult)'" >>"$BATS_TEST_TMPDIR/first"
+	ln -s "$PLUGIN" "$BATS_TEST_TMPDIR/vqp"
+	jq -n --arg socket "$SOCKET" '{cniVersion: "1.0.0", name: "net", plugins: [{type: "first"},
+		{type: "vqp", vqpd: $socket, tenant: 5}, {type: "last"}]}' >"$BATS_TEST_TMPDIR/net.conflist"
+	export CNI_PATH=$BATS_TEST_TMPDIR
+
+	"$BATS_TEST_DIRNAME/../programs/cni-exec" add "$BATS_TEST_TMPDIR/net.conflist" c9 "$NETNS" eth0
+	request_is '.op == "add" and .id == "c9" and .tenant == 5'
+	"$BATS_TEST_DIRNAME/../programs/cni-exec" del "$BATS_TEST_TMPDIR/net.conflist" c9 "$NETNS" eth0
+	request_is '.op == "del" and .id == "c9"'
+	[ "$(cut -d' ' -f1,2 "$BATS_TEST_TMPDIR/log" | tr '\n' ,)" = "first ADD,last ADD,last DEL,first DEL," ]
+}

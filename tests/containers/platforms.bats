@@ -1,0 +1,307 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,virtual,budget:300
+# Every way in which containers are started here: runc, crun, Docker, podman, and containerd by ctr with
+# CNI. What goes wrong with them is in platforms-faults.bats; what is done on the nodes in platforms.bash.
+# On one kernel, and on more in `make test-containers`: little of it is the kernel's.
+
+bats_require_minimum_version 1.5.0
+load ../lib/testbed
+
+setup_file() {
+	vqp_up
+	NODE_TIMEOUT=300 on_each bash -c 'source /vqp/tests/lib/platforms.bash; engines'
+}
+
+# A test that succeeds has taken away what it made: to look for containers of each platform takes a while.
+teardown() {
+	on_each bash -c "source /vqp/tests/lib/platforms.bash; operator_default
+		[ '${BATS_TEST_COMPLETED-}' ] || platforms_cleanup
+		eventually has_namespaces 0"
+}
+
+teardown_file() {
+	on_each bash -c 'source /vqp/tests/lib/platforms.bash; daemons_end'
+}
+
+on() { node "$1" bash -c "source /vqp/tests/lib/platforms.bash; $2"; }
+
+# PLATFORM: a container reaches one on the other node, and that itself from a second process. Of the one that is
+# stopped nothing is left, nor of the one that is killed.
+lives_and_ends() {
+	local address starter
+
+	on_each bash -c 'source /vqp/tests/lib/platforms.bash; live_objects >/run/vqp-test-before'
+	on 1 "$1_start x1 vqpt --arena --bytes=20000 --depth=8 echo-server 7000" &
+	starter=$!
+	on 2 "$1_start x2 sleep 1000"
+	wait "$starter"
+	address=$(on 1 "address=\$($1_address x1); eventually is_served \$address; echo \$address")
+	on 2 "$1_exec x2 vqpt --arena --bytes=20000 --depth=8 --count=20 send $address 7000"
+	on 1 "$1_exec x1 vqpt --count=5 send $address 7000
+		kill -9 \$($1_pid x1)
+		eventually live_objects_are /run/vqp-test-before
+		has_namespaces 0
+		$1_remove x1" &
+	starter=$!
+	on 2 "$1_stop x2
+		eventually live_objects_are /run/vqp-test-before
+		has_namespaces 0"
+	wait "$starter"
+}
+
+@test "runc: start, transfer, exec, stop, kill -9" { lives_and_ends runc; }
+@test "crun: start, transfer, exec, stop, kill -9" { lives_and_ends crun; }
+@test "Docker: start, transfer, exec, stop, kill -9" { lives_and_ends docker; }
+@test "podman: start, transfer, exec, stop, kill -9" { lives_and_ends podman; }
+@test "containerd: start, transfer, exec, stop, kill -9" { lives_and_ends containerd; }
+
+@test "cgroup v1: runc and crun grant the device, and no more" {
+	on 1 'unshare --mount bash -c "source /vqp/tests/lib/platforms.bash; cgroup_v1
+		for p in runc crun; do
+			\${p}_start x-\$p vqpt echo-server 7000
+			eventually is_served \$(\${p}_address x-\$p)
+			\${p}_exec x-\$p vqpt --count=2 send \$(\${p}_address x-\$p) 7000
+			grep -qx \"c \$(device_number) rw\" /sys/fs/cgroup/devices/\$(container_cgroup x-\$p)/devices.list
+			\${p}_remove x-\$p
+		done"
+		has_namespaces 0'
+}
+
+# ---- what a container can choose ----
+
+@test "Docker: labels and environment of a container choose nothing" {
+	on 1 'docker run --detach --runtime=vqp --name x1 --label io.vqp.tenant=2 --label io.vqp.address=10.60.0.9 \
+			--env VQP_TENANT=2 --env VQP_RUNTIME_REAL=/bin/false --env io.vqp.tenant=2 vqp-test sleep 1000
+		has_namespace $(docker_address x1) 1
+		docker_remove x1'
+}
+
+@test "Docker: the tenant is that of the network, which the container cannot choose" {
+	on 1 'operator "{\"networks\": [{\"subnet\": \"10.73.0.0/16\", \"tenant\": 7}]}"
+		docker network create --subnet 10.73.1.0/24 seven
+		docker run --detach --runtime=vqp --name x1 --network seven vqp-test sleep 1000
+		has_namespace 10.73.1.2 7
+		docker_remove x1
+		docker network rm seven'
+}
+
+# Docker from version 28 on makes the network when all hooks that run outside of the container have run.
+@test "Docker: the CDI device brings the namespace before the process starts, with any runtime" {
+	local address
+	on 1 docker_knows_cdi || skip "Docker before 25 has no CDI"
+	on 1 'docker run --detach --device vqp.io/device=vqp --name x1 vqp-test vqpt echo-server 7000 >/dev/null
+		has_namespace $(docker_address x1)' &
+	on 2 'docker run --detach --device vqp.io/device=vqp --name x2 vqp-test sleep 1000 >/dev/null'
+	wait $!
+	address=$(on 1 'docker_address x1')
+	on 2 "docker_exec x2 vqpt --count=5 send $address 7000
+		docker_remove x2"
+	# nobody waits for a start any more
+	on 1 'eventually gone vqp-hook
+		docker_remove x1
+		eventually has_namespaces 0'
+}
+
+@test "Docker: a container that asks for the CDI device does not start without a namespace" {
+	on 1 docker_knows_cdi || skip "Docker before 25 has no CDI"
+	run on 1 'docker run --rm --device vqp.io/device=vqp --network none vqp-test echo started'
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output != *started* && $output == *"network namespace has no address"* ]]
+	run on 1 'docker run --rm --device vqp.io/device=vqp --network host vqp-test echo started'
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output != *started* && $output == *"uses the host's network"* ]]
+	on 1 'eventually gone vqp-hook'
+}
+
+@test "podman: the CDI device brings the namespace, with any runtime" {
+	on 1 'podman run --detach --device vqp.io/device=vqp --network vqp-test --name x1 --rootfs $rootfs \
+			vqpt echo-server 7000
+		has_namespace $(podman_address x1)
+		podman_exec x1 vqpt --count=2 send $(podman_address x1) 7000
+		podman_remove x1'
+}
+
+@test "podman: an annotation brings the namespace by hooks.d, and --device the device" {
+	on 1 'podman run --detach --device /dev/vqp --annotation io.vqp.address=10.60.0.9 --network vqp-test --name x1 \
+			--rootfs $rootfs vqpt echo-server 7000
+		has_namespace 10.60.0.9
+		podman_exec x1 vqpt --count=2 send 10.60.0.9 7000
+		podman_remove x1'
+}
+
+# podman makes the network between create and start then, as Docker does from version 28 on.
+@test "podman: a container with a user namespace has its VQP namespace when it starts" {
+	on 1 'cp -a $rootfs $WORK/theirs
+		chown -R 100000:100000 $WORK/theirs
+		id=$(podman run --detach --runtime vqp --uidmap 0:100000:65536 --network vqp-test --name x1 \
+			--rootfs $WORK/theirs vqpt echo-server 7000)
+		has_namespace $(podman_address x1)
+		podman_exec x1 vqpt --count=2 send $(podman_address x1) 7000
+		[ ! -L "/run/vqp/late/$id" ]
+		podman_remove x1
+		podman run --detach --device vqp.io/device=vqp --uidmap 0:100000:65536 --network vqp-test --name x1 \
+			--rootfs $WORK/theirs vqpt echo-server 7000
+		has_namespace $(podman_address x1)
+		podman_exec x1 vqpt --count=2 send $(podman_address x1) 7000
+		podman_remove x1'
+}
+
+@test "podman: hostile annotations start no container" {
+	run on 1 'podman run --rm --runtime vqp --annotation io.vqp.tenant=9 --network vqp-test --rootfs $rootfs true'
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"annotation io.vqp.tenant: 9 is not among"* ]]
+}
+
+@test "rootless podman says that only root can" {
+	run on 1 'id guest >/dev/null 2>&1 || useradd --create-home --key SUB_UID_COUNT=0 --key SUB_GID_COUNT=0 guest
+		cp -r $rootfs /home/guest/rootfs && chown -R guest /home/guest/rootfs
+		su guest -c "cd; podman --cgroup-manager cgroupfs run --rm --network none --runtime $BIN/vqp-runtime \
+			--rootfs /home/guest/rootfs true"'
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"rootless containers can have no VQP namespace"* ]]
+}
+
+@test "containerd: a container that is started before its network gets its namespace by CNI" {
+	on 1 'containerd_start x1 vqpt echo-server 7000
+		[[ $(vqpctl ns list --json | jq -r ".[] | select(.tenant == 1) | .name") == default-x1/eth0/* ]]
+		containerd_remove x1'
+}
+
+# ---- vqpctl configure ----
+
+@test "configure: Docker has been told of the runtime by a reload, and its file comes back" {
+	on 1 'docker_knows_vqp
+		cp /etc/docker/daemon.json $WORK/configured
+		vqpctl configure docker | grep "daemon.json: unchanged"
+		vqpctl configure docker --remove --dry-run | grep "would be changed"
+		cmp /etc/docker/daemon.json $WORK/configured
+		vqpctl configure docker --remove | grep "Now: systemctl restart docker"
+		[ "$(cat /etc/docker/daemon.json)" = "{\"bip\": \"10.71.1.1/24\", \"features\": {\"cdi\": true}}" ]
+		[ "$(ls /etc/docker/daemon.json*)" = /etc/docker/daemon.json ]
+		vqpctl configure docker | grep "Now: systemctl reload docker"
+		cmp /etc/docker/daemon.json $WORK/configured'
+}
+
+@test "configure: containerd takes the runtime beside all that it had" {
+	on 1 'file=/etc/containerd/config.toml
+		cp $file $WORK/before
+		dump() { containerd config dump; }
+		dump | sed "s/\x27/\"/g" >$WORK/dump-before
+		vqpctl configure containerd
+		# containerd 2 writes other quotes
+		dump | sed "s/\x27/\"/g" >$WORK/dump-after
+		grep -q "BinaryName = \"$BIN/vqp-runtime\"" $WORK/dump-after
+		# runc is said anew, in another place and without options that are not set, or as they are if not set
+		sed "s/^ *//" $WORK/dump-after >$WORK/lines-after
+		lost=$(sed "s/^ *//" $WORK/dump-before | grep -vxFf $WORK/lines-after |
+			grep -vE " = (\"\"|0|false|\[\]|\"podsandbox\")\$" || true)
+		echo "$lost"; [ ! "$lost" ]
+		grep -q "runtimes.runc\]" $WORK/dump-after
+		vqpctl configure containerd | grep unchanged
+		vqpctl configure containerd --remove
+		cmp $file $WORK/before
+		[ "$(ls $file*)" = $file ]'
+}
+
+@test "configure: what was there before vqp is kept, as private as it was, until it is back" {
+	on 1 'file=/etc/containerd/config.toml
+		cp -p $file $WORK/kept
+		printf "version = 2\n[debug]" >$file
+		chmod 640 $file
+		chown 5:6 $file
+		cp $file $WORK/before
+		mkdir -p $WORK/other/bin
+		cp $BIN/vqp* $WORK/other/bin
+		$WORK/other/bin/vqpctl configure containerd
+		vqpctl configure containerd | grep "changed, as it was: $file.before-vqp"
+		grep -q "BinaryName = \"$BIN/vqp-runtime\"" $file
+		cmp $file.before-vqp $WORK/before
+		[ "$(stat -c "%a %u %g" $file.before-vqp)" = "640 5 6" ]
+		# nobody can replace what is mounted
+		mount --bind $file $file
+		not vqpctl configure containerd --remove
+		umount $file
+		cmp $file.before-vqp $WORK/before
+		vqpctl configure containerd --remove
+		cmp $file $WORK/before
+		[ "$(ls $file*)" = $file ]
+		cp -p $WORK/kept $file
+		rm -r $WORK/other'
+}
+
+@test "configure: containerd tells vqp-runtime what it tells runc" {
+	on 1 'file=/etc/containerd/config.toml
+		cp $file $WORK/before
+		printf "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n" >$file
+		printf "runtime_type = \"io.containerd.runc.v2\"\n" >>$file
+		printf "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\nSystemdCgroup = true\n" >>$file
+		vqpctl configure containerd
+		containerd config dump >$WORK/dump
+		[ "$(grep -c "SystemdCgroup = true" $WORK/dump)" = 2 ]
+		vqpctl configure containerd --remove
+		cp $WORK/before $file'
+}
+
+@test "configure: what podman was told of is gone when it is removed" {
+	on 1 'files="/etc/cdi/vqp.json /etc/containers/containers.conf.d/50-vqp.conf
+			/usr/share/containers/oci/hooks.d/vqp-create.json /usr/share/containers/oci/hooks.d/vqp-poststop.json"
+		ls $files
+		[ "$(vqpctl configure podman | grep -c ": unchanged")" = 4 ]
+		vqpctl cdi | cmp - /etc/cdi/vqp.json
+		# Docker needs this one, too, as long as it is configured
+		vqpctl configure podman --remove
+		[ "$(ls $files 2>/dev/null)" = /etc/cdi/vqp.json ]
+		vqpctl configure docker --remove
+		for file in $files; do [ ! -e $file ]; done
+		[ "$(vqpctl configure podman --remove | grep -c ": unchanged")" = 4 ]
+		vqpctl configure docker
+		vqpctl configure podman'
+}
+
+@test "configure: what CRI-O needs, too, stays when podman needs it no more" {
+	on 1 'needed() {
+			ls /etc/cdi/vqp.json /usr/share/containers/oci/hooks.d/vqp-create.json \
+				/usr/share/containers/oci/hooks.d/vqp-poststop.json
+		}
+		vqpctl configure crio
+		vqpctl configure podman --remove
+		[ ! -e /etc/containers/containers.conf.d/50-vqp.conf ]
+		needed
+		vqpctl configure crio --remove
+		not needed
+		rm -r /etc/crio
+		vqpctl configure podman'
+}
+
+@test "configure: a file that is refused stays as it is, and so do all others" {
+	on 1 'file=/etc/docker/daemon.json
+		cp $file $WORK/before
+		echo "{" >$file
+		not vqpctl configure docker 2>$WORK/refusal
+		[ "$(cat $file)" = "{" ]
+		grep -q "$file: not JSON" $WORK/refusal
+		cp $WORK/before $file
+		not setpriv --reuid 65534 --clear-groups vqpctl configure crio
+		[ ! -e /etc/crio ]'
+}
+
+@test "configure: owner, mode and links of a file stay" {
+	on 1 'mkdir -p /etc/crio/crio.conf.d
+		echo old >$WORK/target
+		chmod 640 $WORK/target
+		chown 5:6 $WORK/target
+		ln -s $WORK/target /etc/crio/crio.conf.d/50-vqp.conf
+		vqpctl configure crio
+		[ -L /etc/crio/crio.conf.d/50-vqp.conf ]
+		grep -q "runtime_path = \"$BIN/vqp-runtime\"" $WORK/target
+		[ "$(stat -c "%a %u %g" $WORK/target)" = "640 5 6" ]
+		vqpctl configure crio --remove
+		[ ! -e /etc/crio/crio.conf.d/50-vqp.conf ]
+		rm -r /etc/crio
+		vqpctl configure podman'
+}

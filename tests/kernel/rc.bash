@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What tests/kernel/rc.bats does on a node, beside tests/lib/vqp.bash.
+
+# shellcheck source=tests/lib/vqp.bash
+source /vqp/tests/lib/vqp.bash
+
+woven=/run/vqp/woven
+
+# ADDRESS PORT KEY ADDR [NAME [OPTION...]]: weave there until woven_end, in the background; what comes of it is in a
+# file.
+weave() {
+	local name=${5:-vqp-a}
+	setsid -f bash -c "ip netns exec $name vqpt --count=0 weave $1 $2 $3 $4 ${*:6}; echo status \$?" \
+		>"$woven-$name" 2>&1 </dev/null
+	goes_on
+}
+
+# NAME: it is told to end, and all was well until then.
+woven_end() {
+	pkill -TERM -f "^vqpt --count=0 weave" || true
+	eventually woven_ended "$@"
+	cat "$woven-${1:-vqp-a}"
+	grep -qx 'status 0' "$woven-${1:-vqp-a}"
+}
+
+# NAME: it ended.
+woven_ended() { grep -q '^status' "$woven-${1:-vqp-a}"; }
+
+# EVENT: it happens.
+happens() {
+	local before
+	before=$(events "$1")
+	eventually more_than "$1" "$before"
+}
+
+more_than() { (($(events "$1") > $2)); }
+
+# Requests go from NIC to NIC.
+goes_on() { happens rc_requests; }
+
+# EVENT COUNT COMMAND...: time and again, until it happens so often meanwhile: the first find no link, nor do those of
+# a node that stands still.
+brings() {
+	local tries before
+	for ((tries = 0; tries < 50; tries++)); do
+		before=$(events "$1")
+		"${@:3}"
+		(($(events "$1") < before + $2)) || return 0
+	done
+	echo "never $2 $1 in one of $tries runs" >&2
+	return 1
+}
+
+# OPCODE: packets of the RC transport with it (IBTA 9.2, table 38) are lost when they arrive, until that ends.
+lose() { node-fault opcode "$(($1))"; }
+
+lose_no_more() { node-fault opcode off; }
+
+# OPCODE: so many are lost that the link fails, and its requests go on.
+lose_until_failure() {
+	local before
+	before=$(events rc_failures)
+	lose "$1"
+	eventually more_than rc_failures "$before" || { lose_no_more; return 1; }
+	lose_no_more
+	goes_on
+}
+
+# What there is of links and their windows: of the initiator's, the target's.
+links_down() { (($(alive rc) == 0 && $(alive grant) == 0)); }
+windows_open() { (($(alive window) > 0)); }
+windows_closed() { (($(alive window) == 0)); }
+
+# Messages are fetched.
+is_pulled() { happens pulled; }

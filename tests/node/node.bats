@@ -1,0 +1,777 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,heart,budget:270
+# The daemons and vqpctl on two nodes. What runs on the nodes is in tests/node/node.bash.
+# On one kernel: little of it is the kernel's.
+
+bats_require_minimum_version 1.5.0
+load ../lib/testbed
+
+on() { node "$1" bash -c "source /vqp/tests/node/node.bash; $2"; }
+
+# What vqpd is asked to announce from now on, it announces at once.
+in_touch() { on_each bash -c 'source /vqp/tests/node/node.bash; eventually meta_up true'; }
+
+setup_file() {
+	vqp_up && in_touch
+}
+
+# A test that stops or replaces a daemon calls this first.
+disturb() { touch "$BATS_FILE_TMPDIR/disturbed"; }
+
+teardown() {
+	on 1 remove_boxes && on 2 remove_boxes || return
+	if [ -e "$BATS_FILE_TMPDIR/disturbed" ]; then
+		rm "$BATS_FILE_TMPDIR/disturbed" && vqp_services_stop && vqp_up && in_touch
+	fi
+}
+
+teardown_file() {
+	vqp_services_stop
+}
+
+# ---- vqpctl ns ----
+
+@test "vqpctl: an added namespace is listed with all that is known of it" {
+	on 1 'box node-a 3 10.95.0.1'
+	on 1 'vqpctl ns list --json | jq -e ".[] | select(.tenant == 3) | del(.netns_ino) ==
+		{tenant: 3, gid: \"::ffff:10.95.0.1\", name: \"node-a\", vqps: 0, mrs: 0, contexts: 0, pinned_bytes: 0,
+		max_vqps: 0, max_mrs: 0, max_bytes: 0, max_rate: 0, priority: 2}"'
+	run on 1 '[ "$(vqpctl ns list --json | jq ".[] | select(.tenant == 3).netns_ino")" = "$(stat -Lc %i /run/netns/node-a)" ]'
+	[ "$status" -eq 0 ]
+}
+
+@test "vqpctl: the same namespace may be added again" {
+	on 1 'box node-a 3 10.95.0.1
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1
+		[ "$(vqpctl ns list --json | jq "map(select(.tenant == 3)) | length")" = 1 ]'
+}
+
+@test "vqpctl: a netns is named by name, path or process" {
+	on 1 'ip netns add node-a; ip netns add node-b; ip netns add node-c
+		ip netns exec node-c sleep 60 >/dev/null 2>&1 & pid=$!
+		eventually eval "[ \$(stat -Lc %i /proc/$pid/ns/net) = $(stat -Lc %i /run/netns/node-c) ]"
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1
+		vqpctl ns add --netns /run/netns/node-b --tenant 3 --address 10.95.0.2
+		vqpctl ns add --netns pid:$pid --tenant 3 --address fd95::3
+		kill $pid
+		[ "$(vqpctl ns list --json | jq "map(select(.tenant == 3)) | length")" = 3 ]'
+}
+
+@test "vqpctl: the namespaces of a netns are of one tenant" {
+	on 1 'box node-a 3 10.95.0.1'
+	run on 1 'vqpctl ns add --netns node-a --tenant 4 --address 10.95.0.2'
+	[ "$status" -eq 73 ]
+	[ "$output" = "vqpctl: node-a already has a VQP namespace of another tenant: vqpctl ns del --netns node-a" ]
+}
+
+@test "vqpctl: an address belongs to one netns of a node" {
+	on 1 'box node-a 3 10.95.0.1; ip netns add node-b'
+	run on 1 'vqpctl ns add --netns node-b --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 73 ]
+	[ "$output" = "vqpctl: tenant 3's address 10.95.0.1 is taken on this node: vqpctl ns list" ]
+}
+
+@test "vqpctl: tenants may use the same address" {
+	on 1 'box node-a 3 10.95.0.1; box node-b 4 10.95.0.1'
+}
+
+@test "vqpctl: the host's netns gets no namespace" {
+	run on 1 'vqpctl ns add --netns pid:1 --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 64 ]
+	run on 1 'present 3 10.95.0.1'
+	[ "$status" -eq 1 ]
+}
+
+@test "vqpctl: what is no netns is refused" {
+	run on 1 'vqpctl ns add --netns nobody --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 66 ]
+	[ "$output" = "vqpctl: --netns nobody: No such file or directory" ]
+	run on 1 'vqpctl ns add --netns /proc/1/ns/mnt --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: --netns /proc/1/ns/mnt: no network namespace" ]
+	run on 1 'vqpctl ns add --netns /etc/passwd --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 64 ]
+}
+
+@test "vqpctl: tenant 0 and addresses of many are refused" {
+	on 1 'ip netns add node-a'
+	run on 1 'vqpctl ns add --netns node-a --tenant 0 --address 10.95.0.1'
+	[ "$status" -eq 64 ]
+	run on 1 'vqpctl ns add --netns node-a --tenant 3 --address 224.0.0.1'
+	[ "$status" -eq 64 ]
+	run on 1 'vqpctl ns add --netns node-a --tenant 3 --address nonsense'
+	[ "$status" -eq 64 ]
+	[[ $output == *"literal IPv4 or IPv6 address, not 'nonsense'" ]]
+}
+
+@test "vqpctl: a namespace is deleted by its netns or by its address, once" {
+	on 1 'box node-a 3 10.95.0.1; box node-b 3 10.95.0.2
+		vqpctl ns del --netns node-a
+		vqpctl ns del --tenant 3 --address 10.95.0.2
+		not present 3 10.95.0.1
+		not present 3 10.95.0.2'
+	run on 1 'vqpctl ns del --netns node-a'
+	[ "$status" -eq 66 ]
+	run on 1 'vqpctl ns del --tenant 3 --address 10.95.0.2 --json 2>/dev/null | jq -r .errno'
+	[ "$output" = ENOENT ]
+}
+
+@test "vqpctl: a namespace goes with its netns" {
+	on 1 'box node-a 3 10.95.0.1
+		ip netns del node-a
+		eventually not present 3 10.95.0.1'
+}
+
+@test "vqpctl: who has no rights may look and not touch" {
+	on 1 'box node-a 3 10.95.0.1'
+	run on 1 'setpriv --reuid 65534 --clear-groups vqpctl ns list --json | jq -e "any(.[]; .tenant == 3)"'
+	[ "$output" = true ]
+	run on 1 'setpriv --reuid 65534 --clear-groups vqpctl ns del --tenant 3 --address 10.95.0.1'
+	[ "$status" -eq 77 ]
+	[[ $output == *"run as root" ]]
+	on 1 'present 3 10.95.0.1'
+}
+
+@test "vqpctl: limits come with the namespace, and are shown beside what is used" {
+	on 1 'ip netns add node-a
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --name node-a --max-vqps 5 --max-mrs 6 --max-bytes 64K
+		[ "$(limits_of 3 10.95.0.1)" = 5/6/65536 ]
+		serve node-a hold mrs --bytes=8K --count=2'
+	run on 1 'vqpctl ns list | grep node-a | tr -s " " | cut -d" " -f1-3,5-'
+	[ "$output" = "3 ::ffff:10.95.0.1 node-a 0/5 2/6 1 16384/65536 - normal" ]
+}
+
+@test "vqpctl: ns set changes the limits it is given, by netns or address, as often as one likes" {
+	on 1 'box node-a 3 10.95.0.1
+		vqpctl ns set --netns node-a --max-vqps 5 --max-bytes 1M
+		[ "$(limits_of 3 10.95.0.1)" = 5/0/1048576 ]
+		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes 0
+		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes 0
+		[ "$(limits_of 3 10.95.0.1)" = 5/7/0 ]'
+}
+
+@test "vqpctl: a rate and a priority come with the namespace, are shown, and changed" {
+	on 1 'ip netns add node-a
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --name node-a --max-rate 1M --priority high
+		[ "$(sending_of 3 10.95.0.1)" = 1048576/3 ]'
+	run on 1 'vqpctl ns list | grep node-a | tr -s " " | cut -d" " -f9-'
+	[ "$output" = "1048576 high" ]
+	on 1 'vqpctl ns set --netns node-a --priority low
+		[ "$(sending_of 3 10.95.0.1)" = 1048576/1 ]
+		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-rate 0
+		[ "$(sending_of 3 10.95.0.1)" = 0/1 ]
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --max-rate 64K --priority normal
+		[ "$(sending_of 3 10.95.0.1)" = 65536/2 ]'
+}
+
+@test "vqpctl: the same namespace added again gets the limits that are given, and keeps the others" {
+	on 1 'box node-a 3 10.95.0.1
+		vqpctl ns set --netns node-a --max-vqps 5 --max-mrs 6
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1
+		[ "$(limits_of 3 10.95.0.1)" = 5/6/0 ]
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --max-vqps 9
+		[ "$(limits_of 3 10.95.0.1)" = 9/6/0 ]'
+}
+
+@test "vqpctl: limits belong to a namespace that is there, and not to the host's" {
+	on 1 'ip netns add node-a'
+	run on 1 'vqpctl ns set --netns node-a --max-vqps 5'
+	[ "$status" -eq 66 ]
+	[ "$output" = "vqpctl: there is no such VQP namespace" ]
+	run on 1 'vqpctl ns set --tenant 3 --address 10.95.0.1 --max-vqps 5'
+	[ "$status" -eq 66 ]
+	run on 1 'vqpctl ns set --tenant 0 --address 10.77.0.1 --max-vqps 5'
+	[ "$status" -eq 66 ]
+	run on 1 'vqpctl ns set --netns pid:1 --max-vqps 5'
+	[ "$status" -eq 66 ]
+}
+
+@test "vqpctl: limits that are none are told what they are" {
+	run on 1 'vqpctl ns set --netns node-a --max-vqps x'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: --max-vqps takes a number from 0 to 4294967295, not 'x'" ]
+	run on 1 'vqpctl ns set --netns node-a --max-bytes 1KB'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: --max-bytes takes bytes, or a number with K, M, G or T, not '1KB'" ]
+	run on 1 'vqpctl ns set --netns node-a --max-rate 65535'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: --max-rate takes 0 (no limit), or at least 65536, not '65535'" ]
+	run on 1 'vqpctl ns set --netns node-a --priority 3'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: --priority takes low, normal or high, not '3'" ]
+	run on 1 'vqpctl ns set --netns node-a'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: what to set? --max-vqps, --max-mrs, --max-bytes, --max-rate or --priority" ]
+}
+
+@test "vqpctl: limits are root's to set" {
+	on 1 'box node-a 3 10.95.0.1'
+	run on 1 'setpriv --reuid 65534 --clear-groups vqpctl ns set --tenant 3 --address 10.95.0.1 --max-vqps 5'
+	[ "$status" -eq 77 ]
+	on 1 '[ "$(limits_of 3 10.95.0.1)" = 0/0/0 ]'
+}
+
+# ---- vqpctl: what it shows ----
+
+# NODE: its RDMA device.
+device_of() { on "$1" 'echo $device'; }
+
+@test "vqpctl: status tells all of the node" {
+	run on 1 'vqpctl status --json | jq -c "[.parent, .node_gid, (.epoch > 0), (.mtu >= 1024), (.pool_bytes > 0),
+		(.lanes | length > 0), (.vqpd.ok and .vqpd.module), .vqpd.meta[0].server, .vqpd.meta[0].up,
+		(.counters | any(.name == \"ns\" and .made >= .freed))]"'
+	[ "$output" = "[\"$(device_of 1)\",\"::ffff:10.77.0.1\",true,true,true,true,true,\"10.77.0.1\",true,true]" ]
+}
+
+@test "vqpctl: status tells people the same" {
+	run on 1 'vqpctl status'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "parent      $(device_of 1), ::ffff:10.77.0.1, UD payload 4096 bytes" ]
+	[[ $output == *$'\nvqpd        running, '*$' namespaces\nmeta        10.77.0.1, up\n'* ]]
+}
+
+@test "vqpctl: status without vqpd says how to start it" {
+	run on 1 'vqpctl status --socket /nonexistent/vqpd.sock'
+	[ "$status" -eq 0 ]
+	[[ $output == *"vqpd        vqpd is not running: systemctl start vqpd (socket /nonexistent/vqpd.sock)"* ]]
+}
+
+@test "vqpctl: the pool is shown" {
+	run on 2 'vqpctl pool --json | jq -c "[.parent, .mtu, (.lanes | length > 0), (.pool_bytes > 0)]"'
+	[ "$output" = "[\"$(device_of 2)\",4096,true,true]" ]
+}
+
+@test "vqpctl: VQPs are shown with state, carrier and peer" {
+	on 1 'box node-a 3 10.95.0.1; serve node-a echo-server 700'
+	run on 1 'vqpctl vqps --json | jq -c ".[] | select(.tenant == 3) | [.gid, .state, .carrier, .port]"'
+	[ "$output" = '["::ffff:10.95.0.1","bound","none",700]' ]
+	on 2 'box node-b 3 10.95.0.2; eventually reaches node-b 10.95.0.1'
+	run on 2 'inside node-b vqpt send 10.95.0.1 700 --count=100000000 >/dev/null 2>&1 &
+		eventually eval "vqpctl vqps --json | jq -e \"any(.[]; .tenant == 3 and .state == \\\"connected\\\")\""
+		vqpctl vqps --json | jq -c ".[] | select(.tenant == 3) | [.gid, .state, .carrier, .remote_gid, .remote_port]"
+		stop_all'
+	[ "$output" = '["::ffff:10.95.0.2","connected","dc","::ffff:10.95.0.1",700]' ]
+}
+
+@test "vqpctl: nodes that were talked to are shown" {
+	on 1 'vqpctl ping 10.77.0.2 --count 1'
+	run on 1 'vqpctl peers --json | jq -c ".[] | select(.node_gid == \"::ffff:10.77.0.2\") | .tx_packets > 0"'
+	[ "$output" = true ]
+}
+
+@test "vqpctl: the cache fills by connecting, and is flushed by address or all" {
+	on 1 'box node-a 3 10.95.0.1; box node-b 3 10.95.0.2'
+	on 2 'box node-c 3 10.95.0.3; vqpctl cache flush; eventually reaches node-c 10.95.0.1; eventually reaches node-c 10.95.0.2'
+	on 2 'cached() { vqpctl cache list --json | jq -e --arg gid "::ffff:$1" "any(.[]; .tenant == 3 and .gid == \$gid and .node_gid == \"::ffff:10.77.0.1\")"; }
+		cached 10.95.0.1; cached 10.95.0.2
+		vqpctl cache flush --tenant 3 --address 10.95.0.1
+		not cached 10.95.0.1; cached 10.95.0.2
+		vqpctl cache flush
+		not cached 10.95.0.2'
+}
+
+@test "vqpctl: tables are for people, JSON for programs" {
+	run on 1 'vqpctl ns list'
+	[[ ${lines[0]} == "TENANT  ADDRESS"* ]]
+	on 1 'vqpctl ns list --json | jq -e "type == \"array\""'
+}
+
+@test "vqpctl: misuse is told apart from failure" {
+	local words
+	for words in '' bogus ns 'ns bogus' 'ns list extra' 'ns list --tenant 1' 'ns add --tenant x' 'ns add --max-vqps -1' 'ns add --max-mrs 4294967296' 'ns add --max-bytes 1X' 'ns list --max-vqps 1' 'ns set --netns x' \
+		'ping' '--bogus' 'ping 10.77.0.2 --count 0'; do
+		run on 1 "vqpctl $words"
+		[ "$status" -eq 64 ] || { echo "vqpctl $words: $status"; return 1; }
+		[ -n "$output" ]
+	done
+	run on 1 'vqpctl ns --help'
+	[ "$status" -eq 0 ]
+	[[ $output == *"vqpctl ns add --netns NETNS"* ]]
+}
+
+@test "vqpctl: a meta server is named so that it can be asked" {
+	run on 2 'vqpctl meta set 10.77.0.1:x:y'
+	[ "$status" -eq 64 ]
+	run on 2 'vqpctl meta set {,}{,}{10.77.0.1,10.77.0.1} 10.77.0.1'
+	[ "$status" -eq 64 ]
+	[[ $output == "vqpctl: usage: "* ]]
+	run on 2 'vqpctl meta set nobody.invalid --json 2>/dev/null | jq -r .errno'
+	[ "$output" = EHOSTUNREACH ]
+	on 2 table_key
+}
+
+# ---- vqpctl ping ----
+
+@test "ping: from node to node" {
+	run on 1 'vqpctl ping 10.77.0.2 --count 3 --json | jq -c "[.ok, (.round_trips_us | length), .min_us > 0, .min_us <= .avg_us, .avg_us <= .max_us]"'
+	[ "$output" = '[true,3,true,true,true]' ]
+}
+
+@test "ping: a node pings itself" {
+	on 2 'vqpctl ping 10.77.0.2 --count 1'
+}
+
+@test "ping: between containers, and not between tenants" {
+	on 1 'box node-a 3 10.95.0.1; box node-b 4 10.95.0.2'
+	on 2 'box node-c 3 10.95.0.3; eventually reaches node-c 10.95.0.1'
+	run on 2 'reaches node-c 10.95.0.2'
+	[ "$status" -eq 68 ]
+}
+
+@test "ping: an address nobody has" {
+	run on 1 'vqpctl ping 10.95.9.9'
+	[ "$status" -eq 68 ]
+	[ "$output" = "vqpctl: nobody of this tenant has the address 10.95.9.9" ]
+}
+
+@test "ping: a word is no address, a file no netns, and nodes are pinged by root" {
+	run on 1 'vqpctl ping node2'
+	[ "$status" -eq 64 ]
+	run on 1 'vqpctl ping 10.77.0.2 --netns /etc/passwd'
+	[ "$status" -eq 64 ]
+	run on 1 'setpriv --reuid 65534 --clear-groups vqpctl ping 10.77.0.2'
+	[ "$status" -eq 77 ]
+	[[ $output == *"run as root" ]]
+}
+
+@test "ping: from a netns without a namespace" {
+	on 1 'ip netns add node-a'
+	run on 1 'vqpctl ping --netns node-a 10.95.0.1'
+	[ "$status" -eq 69 ]
+	[ "$output" = "vqpctl: this network namespace has no VQP namespace: vqpctl ns add" ]
+}
+
+# ---- the daemons' options ----
+
+@test "daemons: misuse is told, and nothing is started" {
+	local words
+	for words in 'vqpd --bogus' 'vqpd extra' 'vqpd --lease 0' 'vqpd --lease x' 'vqpd --meta a:b:c' \
+		'vqpd -m{1,2,3,4,5,6,7,8,9}' 'vqp-metad --bogus' 'vqp-metad extra' 'vqp-metad --buckets 3' \
+		'vqp-metad --buckets 0' 'vqp-metad --listen 127.0.0.1:x'; do
+		run on 2 "timeout 10 $words"
+		[ "$status" -eq 64 ] || { echo "$words: $status, $output"; return 1; }
+		[ -n "$output" ]
+	done
+}
+
+@test "daemons: what they cannot have ends them with its name" {
+	run on 1 'timeout 10 vqp-metad --listen 10.77.0.1:7471'
+	[ "$status" -eq 69 ]
+	[ "${lines[-1]}" = "vqp-metad: cannot listen on 10.77.0.1:7471: Address already in use" ]
+	run on 1 'timeout 10 vqpd --socket /etc/passwd/vqpd.sock'
+	[ "$status" -eq 69 ]
+	[ "${lines[-1]}" = "vqpd: cannot listen on /etc/passwd/vqpd.sock: Not a directory" ]
+	run on 1 'timeout 10 vqpd --socket /run/vqp/second.sock --metrics 192.0.2.1:9471'
+	[ "$status" -eq 69 ]
+	[[ ${lines[-1]} == "vqpd: cannot serve metrics on 192.0.2.1:9471: "* ]]
+	on 1 'ip netns add node-a'
+	run on 1 'timeout 10 ip netns exec node-a vqp-metad'
+	[ "$status" -eq 69 ]
+	[ "$output" = "vqp-metad: run vqp-metad in the host's network namespace" ]
+}
+
+@test "daemons: --help tells the options" {
+	on 1 'vqpd --help | grep -e --metrics; vqp-metad --help | grep -e --buckets; vqpctl --help | grep -e "vqpctl ping"'
+}
+
+@test "daemons: when they serve they have the capabilities they need, and few system calls" {
+	on 1 'is_confined vqpd 0000000000081000; is_confined vqp-metad 0000000000001000'
+}
+
+@test "daemons: what their units leave them is enough, and vqp-metad need not be root" {
+	disturb
+	on 1 'stop vqpd; stop vqp-metad
+		start_as_unit vqp-metad nobody
+		start_as_unit vqpd root --meta 10.77.0.1
+		eventually meta_up true
+		ip netns add node-a
+		add c1 node-a 3 10.95.0.1
+		eventually announced 3 10.95.0.1 1
+		del c1
+		eventually not announced 3 10.95.0.1
+		grep "^Uid:.65534" /proc/$(pidof vqp-metad)/status'
+}
+
+# ---- vqpd ----
+
+@test "vqpd: adds, lists and deletes" {
+	on 1 'ip netns add node-a'
+	run on 1 'add c1 node-a 3 10.95.0.1'
+	[ "$output" = '{"ok":true,"gid":"::ffff:10.95.0.1","tenant":3,"published":true}' ]
+	run on 1 'ask "{\"op\":\"list\"}" | jq -c ".namespaces[] | select(.tenant == 3) | [.name, .gid, .published]"'
+	[ "$output" = '["c1/eth0","::ffff:10.95.0.1",true]' ]
+	run on 1 'del c1'
+	[ "$output" = '{"ok":true,"deleted":1}' ]
+	on 1 'not present 3 10.95.0.1'
+}
+
+@test "vqpd: an add answers with the limits that it has set" {
+	on 1 'ip netns add node-a
+		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5}" | jq -e ".limits == {max_vqps: 5}"
+		add c1 node-a 3 10.95.0.1 | jq -e "has(\"limits\") | not"'
+}
+
+@test "vqpd: an attachment is listed with its network, and a del of another network's leaves it" {
+	on 1 'ip netns add node-a
+		network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
+		ask "{\"op\":\"list\"}" | jq -e ".namespaces[] | select(.tenant == 3) |
+			.id == \"c1\" and .ifname == \"eth0\" and .network == \"red\""
+		network=blue del c1 | jq -e ".deleted == 0"
+		present 3 10.95.0.1
+		network=red del c1 | jq -e ".deleted == 1"
+		not present 3 10.95.0.1'
+}
+
+@test "vqpd: each attachment of a network namespace has a namespace of its own, and takes that alone away" {
+	on 1 'ip netns add node-a
+		network=red add c1 node-a 3 10.95.0.1 | jq -e .published
+		network=blue add c1 node-a 3 10.95.0.2 | jq -e .published'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.3 | jq -e .published
+		reaches node-b 10.95.0.1; reaches node-b 10.95.0.2'
+	on 1 'network=red del c1 | jq -e ".deleted == 1"
+		not present 3 10.95.0.1
+		present 3 10.95.0.2
+		network=blue add c1 node-a 3 10.95.0.2 | jq -e .ok
+		network=blue del c1 | jq -e ".deleted == 1"'
+}
+
+@test "vqpd: an address serves one attachment, others are told which" {
+	on 1 'ip netns add node-a
+		network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
+		network=blue add c1 node-a 3 10.95.0.1 | jq -e ".errno == \"EEXIST\" and (.error | contains(\"c1/eth0/red\"))"
+		network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
+		network=red del c1 | jq -e ".deleted == 1"'
+}
+
+@test "vqpd: what was made for a client that went away before its answer is removed" {
+	disturb
+	on 1 'ip netns add node-a
+		made() { vqpctl status --json | jq ".counters[] | select(.name == \"ns\").made"; }
+		before=$(made)
+		trap "pkill -CONT -x vqp-metad" EXIT
+		pkill -STOP -x vqp-metad
+		request c1 node-a 3 10.95.0.1 | socat -u - UNIX-CONNECT:$run/vqpd.sock
+		eventually eval "[ \$(made) -gt $before ]"
+		eventually not present 3 10.95.0.1'
+}
+
+@test "vqpd: a namespace is added with limits, and added again with others" {
+	on 1 'ip netns add node-a
+		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"max_bytes\":65536}" | jq -e .ok
+		[ "$(limits_of 3 10.95.0.1)" = 5/0/65536 ]
+		holds node-a "made=5 errno=EDQUOT again=OK" vqps --count=10
+		add c1 node-a 3 10.95.0.1 | jq -e .ok
+		[ "$(limits_of 3 10.95.0.1)" = 5/0/65536 ]
+		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":0,\"max_mrs\":7}" | jq -e .ok
+		[ "$(limits_of 3 10.95.0.1)" = 0/7/65536 ]
+		add c1 node-a 3 10.95.0.1 "{\"max_rate\":1000000,\"priority\":1}" | jq -e ".limits.priority == 1"
+		[ "$(sending_of 3 10.95.0.1)" = 1000000/1 ]'
+}
+
+@test "vqpd: limits that it does not know or that are none are refused, and nothing is added" {
+	on 1 'ip netns add node-a'
+	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"vqps\":5}" | jq -r ".errno, .error"'
+	[ "${lines[0]}" = EINVAL ]
+	[ "${lines[1]}" = "limits knows max_vqps, max_mrs, max_bytes, max_rate and priority, not 'vqps'" ]
+	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_vqps\":\"5\"}" | jq -r ".errno, .error"'
+	[ "${lines[0]}" = EINVAL ]
+	[ "${lines[1]}" = "max_vqps is 0 (no limit) or a number from 1 to 4294967295" ]
+	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_rate\":5}" | jq -r ".errno, .error"'
+	[ "${lines[0]}" = EINVAL ]
+	[ "${lines[1]}" = "max_rate is 0 (no limit) or a number from 65536 to 9223372036854775807" ]
+	run on 1 'add c1 node-a 3 10.95.0.1 "{\"priority\":4}" | jq -r ".errno, .error"'
+	[ "${lines[0]}" = EINVAL ]
+	[ "${lines[1]}" = "priority is a number from 1 to 3" ]
+	on 1 'not present 3 10.95.0.1'
+}
+
+@test "vqpd: limits outlive it" {
+	disturb
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5}"
+		vqpctl ns set --netns node-a --max-mrs 6
+		stop vqpd -KILL
+		start vqpd --meta 10.77.0.1
+		eventually ask "{\"op\":\"status\"}"
+		[ "$(limits_of 3 10.95.0.1)" = 5/6/0 ]
+		holds node-a "made=5 errno=EDQUOT again=OK" vqps --count=10'
+	run on 1 'ask "{\"op\":\"list\"}" | jq -c ".namespaces[] | select(.tenant == 3) | [.vqps, .max_vqps, .max_mrs]"'
+	[ "$output" = '[0,5,6]' ]
+}
+
+@test "vqpd: add and del may be repeated" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	run on 1 'add c1 node-a 3 10.95.0.1; del c1; del c1'
+	[ "${lines[0]}" = '{"ok":true,"gid":"::ffff:10.95.0.1","tenant":3,"published":true}' ]
+	[ "${lines[1]}" = '{"ok":true,"deleted":1}' ]
+	[ "${lines[2]}" = '{"ok":true,"deleted":0}' ]
+}
+
+@test "vqpd: del with a netns means that one alone" {
+	on 1 'ip netns add node-a; ip netns add node-b; add c1 node-a 3 10.95.0.1'
+	run on 1 'ask "{\"op\":\"del\",\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":\"/run/netns/node-b\"}"'
+	[ "$output" = '{"ok":true,"deleted":0}' ]
+	run on 1 'ask "{\"op\":\"del\",\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":\"/run/netns/gone\"}"'
+	[ "$output" = '{"ok":true,"deleted":1}' ]
+}
+
+@test "vqpd: EEXIST and EADDRINUSE name what is in the way" {
+	on 1 'ip netns add node-a; ip netns add node-b; add c1 node-a 3 10.95.0.1'
+	run on 1 'add c2 node-a 4 10.95.0.2 | jq -r ".errno, .error"
+		add c1 node-a 3 10.95.0.2 | jq -r ".errno, .error"'
+	for i in 0 2; do
+		[ "${lines[i]}" = EEXIST ]
+		[[ ${lines[i + 1]} == *"already has a VQP namespace (c1/eth0, tenant 3, address ::ffff:10.95.0.1): "*" vqpctl ns del --tenant 3 --address ::ffff:10.95.0.1" ]]
+	done
+	run on 1 'add c2 node-b 3 10.95.0.1 | jq -r ".errno, .error"'
+	[ "${lines[0]}" = EADDRINUSE ]
+	[[ ${lines[1]} == "tenant 3's address ::ffff:10.95.0.1 is taken on this node by c1/eth0: "* ]]
+}
+
+@test "vqpd: ill-formed requests are refused and change nothing" {
+	on 1 'ip netns add node-a'
+	run on 1 'before=$(vqpctl ns list --json)
+		add "a/b" node-a 3 10.95.0.1; add c1 node-a 0 10.95.0.1; add c1 node-a 3 10.95.0.1/24; add c1 nobody 3 10.95.0.1
+		ask "{\"op\":\"add\"}"; ask "{\"op\":\"bogus\"}"; ask nonsense; ask "{}"; ask "{\"op\":\"del\",\"id\":\"c1\"}"
+		[ "$before" = "$(vqpctl ns list --json)" ] && echo unchanged'
+	[ "${lines[9]}" = unchanged ]
+	local i errnos=()
+	for i in {0..8}; do
+		errnos+=("$(jq -r 'select(.ok == false and .error) | .errno' <<<"${lines[i]}")")
+	done
+	[ "${errnos[*]}" = "EINVAL EINVAL EINVAL ENOENT EINVAL EOPNOTSUPP EBADMSG EINVAL EINVAL" ]
+}
+
+@test "vqpd: only root may ask it" {
+	run on 1 'stat -c %a /run/vqp/vqpd.sock'
+	[ "$output" = 600 ]
+	run on 1 'setpriv --reuid 65534 --clear-groups vqpctl status | grep "^vqpd"'
+	[ "$output" = "vqpd        no right to ask vqpd (socket /run/vqp/vqpd.sock): run as root" ]
+}
+
+@test "vqpd: a silent client holds up nobody" {
+	run on 1 'sleep 30 | socat - UNIX-CONNECT:/run/vqp/vqpd.sock & silent=$!
+		(printf "{\"op\":"; sleep 30) | socat - UNIX-CONNECT:/run/vqp/vqpd.sock & half=$!
+		sleep 0.5
+		timeout 25 bash -c "source /vqp/tests/node/node.bash; ask \"{\\\"op\\\":\\\"status\\\"}\"" | jq .ok
+		pkill -P $$ sleep; kill $silent $half 2>/dev/null || true'
+	[ "${lines[0]}" = true ]
+}
+
+@test "vqpd: who leaves while an add waits for a meta server is forgotten, and so is the add" {
+	disturb
+	on 2 'ip netns add node-b; ip netns add node-c'
+	# a slow node has its answer, without the meta server, before it leaves
+	for _ in {1..10}; do
+		on 1 'pkill -STOP -x vqp-metad'
+		on 2 'rm -f /run/answer
+			leave() { add c2 node-b 3 10.95.0.2 >/run/answer; }
+			leave & asker=$!
+			eventually present 3 10.95.0.2
+			kill $(pgrep -x socat) $asker || true
+			wait $asker || true
+			[ -s /run/answer ] || eventually not present 3 10.95.0.2'
+		on 1 'pkill -CONT -x vqp-metad'
+		on 2 '[ -s /run/answer ]' || break
+		on 2 'del c2; eventually meta_up true'
+	done
+	on 2 '[ ! -s /run/answer ]; eventually meta_up true; add c3 node-c 3 10.95.0.3 | jq -e .published'
+	on 1 'eventually not announced 3 10.95.0.2 2'
+}
+
+@test "vqpd: 32 adds at once" {
+	on 1 'for i in {1..32}; do ip netns add many$i; done'
+	run on 1 'add_many 32 | jq -c "select(.ok)" | wc -l'
+	[ "$output" = 32 ]
+	run on 1 'vqpctl ns list --json | jq "map(select(.tenant == 5)) | length"'
+	[ "$output" = 32 ]
+	on 1 'published() { ask "{\"op\":\"list\"}" | jq -e "[.namespaces[] | select(.tenant == 5 and .published)] | length == 32"; }
+		eventually published'
+}
+
+@test "vqpd: a second one on the same socket is refused" {
+	run on 1 'vqpd'
+	[ "$status" -eq 69 ]
+	[ "${lines[-1]}" = "vqpd: /run/vqp/vqpd.sock: another vqpd is running there" ]
+	on 1 'ask "{\"op\":\"status\"}" | jq -e .ok'
+}
+
+@test "vqpd: a restart keeps namespaces and what they do" {
+	disturb
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1; serve node-a echo-server 700'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2'
+	on 2 'inside node-b vqpt send 10.95.0.1 700 --bytes=64 --count=2000 >/tmp/send.log 2>&1 & sender=$!
+		stop vqpd -KILL
+		not pidof vqpd
+		start vqpd --meta 10.77.0.1
+		wait $sender || { cat /tmp/send.log; false; }'
+	run on 2 'eventually ask "{\"op\":\"list\"}"; ask "{\"op\":\"list\"}" | jq -r ".namespaces[] | select(.tenant == 3).name"'
+	[ "${lines[-1]}" = c2/eth0 ]
+	on 1 'vqpctl cache flush; reaches node-a 10.95.0.2'
+	run on 2 'del c2'
+	[ "$output" = '{"ok":true,"deleted":1}' ]
+}
+
+@test "vqpd: metrics are what Prometheus reads" {
+	disturb
+	on 1 'stop vqpd; start vqpd --meta 10.77.0.1 --metrics 127.0.0.1:9471; box node-a 3 10.95.0.1; eventually meta_up true'
+	run on 1 'curl -sf http://127.0.0.1:9471/metrics'
+	[ "$status" -eq 0 ]
+	[[ $output == *$'\nvqp_parent_up 1\n'* ]]
+	[[ $output == *$'\nvqp_meta_up{server="10.77.0.1"} 1\n'* ]]
+	[[ $output == *$'\nvqp_namespace_vqps{tenant="3",gid="::ffff:10.95.0.1"} 0\n'* ]]
+	[[ $output == *$'\n# TYPE vqp_objects_made_total counter\n'* ]]
+	[[ $output == *'vqp_objects_freed_total{object="ns"} '* ]]
+	run on 1 'curl -s -o /dev/null -w "%{http_code}" http://127.0.0.1:9471/other'
+	[ "$output" = 404 ]
+}
+
+# ---- announcements and lookups ----
+
+@test "lookup: what add has answered can be reached from the other node at once" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1 | jq -e .published'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2 | jq -e .published; reaches node-b 10.95.0.1'
+	on 1 'reaches node-a 10.95.0.2'
+}
+
+@test "lookup: an unknown address is EHOSTUNREACH" {
+	on 1 'box node-a 3 10.95.0.1'
+	run on 1 'reaches node-a 10.95.9.9'
+	[ "$status" -eq 68 ]
+}
+
+@test "lookup: what was deleted is unknown" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2'
+	on 1 'del c1; eventually not announced 3 10.95.0.1'
+	run on 2 'vqpctl cache flush; reaches node-b 10.95.0.1'
+	[ "$status" -eq 68 ]
+}
+
+@test "lookup: who has cached what was deleted notices, and forgets it" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2; reaches node-b 10.95.0.1'
+	on 1 'del c1; eventually not announced 3 10.95.0.1'
+	run on 2 'reaches node-b 10.95.0.1'
+	[ "$status" -eq 75 ]
+	run on 2 'reaches node-b 10.95.0.1'
+	[ "$status" -eq 68 ]
+}
+
+@test "lookup: what an administrator adds is announced, too" {
+	on 1 'box node-a 3 10.95.0.1; eventually announced 3 10.95.0.1 1'
+}
+
+@test "lookup: what goes with its netns is withdrawn" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1; announced 3 10.95.0.1 1
+		ip netns del node-a
+		eventually not announced 3 10.95.0.1'
+}
+
+@test "lookup: an address that moves to another node is found there" {
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1; ip netns add node-b; add c2 node-b 3 10.95.0.2'
+	on 2 'ip netns add node-a; add c1 node-a 3 10.95.0.1; ip netns add node-c; add c3 node-c 3 10.95.0.3'
+	on 1 'announced 3 10.95.0.1 2; del c1'
+	# the late withdrawal of the old owner changes nothing
+	sleep 1
+	on 1 'announced 3 10.95.0.1 2; reaches node-b 10.95.0.1'
+}
+
+@test "meta: a restarted meta server is told everything, and kernels learn its new table" {
+	disturb
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2'
+	local before after
+	before=$(on 2 table_key)
+	on 1 'stop vqp-metad -KILL; start vqp-metad; eventually announced 3 10.95.0.1 1; eventually announced 3 10.95.0.2 2'
+	on 2 'eventually meta_up true'
+	after=$(on 2 table_key)
+	[ "$before" != "$after" ]
+	on 2 'vqpctl cache flush; reaches node-b 10.95.0.1'
+	on 1 'vqpctl cache flush; reaches node-a 10.95.0.2'
+}
+
+@test "meta: without a meta server add succeeds unpublished, and is published later" {
+	disturb
+	on 1 'stop vqp-metad'
+	on 2 'eventually meta_up false; ip netns add node-b'
+	run on 2 'add c2 node-b 3 10.95.0.2 | jq .published'
+	[ "$output" = false ]
+	on 1 'start vqp-metad; eventually announced 3 10.95.0.2 2'
+	run on 2 'ask "{\"op\":\"list\"}" | jq ".namespaces[] | select(.tenant == 3).published"'
+	[ "$output" = true ]
+}
+
+@test "meta: cached peers work without a meta server" {
+	disturb
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2; reaches node-b 10.95.0.1'
+	on 1 'stop vqp-metad -KILL'
+	on 2 'reaches node-b 10.95.0.1'
+}
+
+@test "meta: an announcement ends with its lease" {
+	disturb
+	on 2 'stop vqpd; start vqpd --meta 10.77.0.1 --lease 2; eventually meta_up true
+		ip netns add node-b; add c2 node-b 3 10.95.0.2'
+	sleep 4
+	on 2 'eventually announced 3 10.95.0.2 2'
+	on 2 'stop vqpd -KILL; eventually not announced 3 10.95.0.2; present 3 10.95.0.2'
+}
+
+@test "meta: a full table refuses the add, and nothing is left of it" {
+	disturb
+	on 1 'stop vqpd; stop vqp-metad; start vqp-metad --buckets 1; start vqpd --meta 10.77.0.1; eventually meta_up true'
+	on 1 'for i in {1..8}; do ip netns add many$i; done'
+	# both nodes are in the table, too
+	run on 1 'for i in {1..8}; do add many$i many$i 5 10.95.1.$i; done | jq -r "select(.ok == false) | .errno, .error" | sort -u'
+	[ "${lines[0]}" = ENOSPC ]
+	[[ ${lines[1]} == *"start vqp-metad with more --buckets" ]]
+	run on 1 'vqpctl ns list --json | jq "map(select(.tenant == 5)) | length"'
+	[ "$output" -ge 5 ]
+	[ "$output" -le 7 ]
+}
+
+@test "meta: vqpctl can set what vqpd sets" {
+	disturb
+	on 2 'stop vqpd; key=$(table_key)
+		vqpctl meta set
+		[ "$(vqpctl meta list --json)" = "[]" ]
+		vqpctl meta set 10.77.0.1
+		[ "$(table_key)" = "$key" ]'
+	run on 2 'vqpctl meta set 10.77.0.2:1'
+	[ "$status" -eq 69 ]
+	[[ $output == *"is vqp-metad running there?" ]]
+}
+
+@test "meta: strangers get an error and change nothing" {
+	run on 1 'ask_meta nonsense; ask_meta "{\"op\":\"announce\",\"entries\":[{\"tenant\":3,\"gid\":\"10.95.0.1\"}]}"
+		ask_meta "{\"op\":\"withdraw\",\"node\":{\"node_gid\":\"10.77.0.9\"},\"entries\":[{\"tenant\":0,\"gid\":\"10.77.0.1\"}]}"'
+	[ "$(jq -r .errno <<<"${lines[0]}")" = EBADMSG ]
+	[ "$(jq -r .errno <<<"${lines[1]}")" = EINVAL ]
+	[ "$(jq -r .removed <<<"${lines[2]}")" = 0 ]
+	on 1 'announced 0 10.77.0.1 1; not announced 3 10.95.0.1'
+}
+
+# ---- without the module ----
+
+@test "module: its absence is named with the way out, and its return is noticed" {
+	disturb
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
+	on 2 'ip netns add node-b; rmmod vqp'
+	run on 2 'vqpctl status'
+	[ "$status" -eq 69 ]
+	[ "$output" = "vqpctl: no vqp module loaded: modprobe vqp" ]
+	run on 2 'vqpctl ping 10.77.0.1'
+	[ "$status" -eq 69 ]
+	[ "$output" = "vqpctl: no vqp module loaded: modprobe vqp" ]
+	run on 2 'add c2 node-b 3 10.95.0.2 | jq -r ".errno, .error"'
+	[ "${lines[0]}" = ENOPKG ]
+	[ "${lines[1]}" = "no vqp module loaded: modprobe vqp" ]
+	run on 2 'vqp-metad --listen 127.0.0.1:7472'
+	[ "$status" -eq 69 ]
+	[ "$output" = "vqp-metad: no vqp module loaded: modprobe vqp" ]
+	on 2 'insmod /vqp/build/kmod-$(uname -r)/vqp.ko; eventually table_key
+		add c2 node-b 3 10.95.0.2 | jq -e .ok; eventually reaches node-b 10.95.0.1'
+	on 1 'eventually reaches node-a 10.95.0.2'
+}

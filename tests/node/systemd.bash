@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What tests/node/systemd.bats does on a node whose init is systemd: vqp is installed there as `make install` leaves it, and
+# its units, Docker's and containerd's run what is run. Sourced there.
+
+# shellcheck source=tests/lib/platforms.bash
+source "${BASH_SOURCE[0]%/*}/../lib/platforms.bash"
+# what was installed, and not what the other suites take from the source tree
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+BIN=/usr/local/bin
+rootfs=/var/lib/vqp-test/rootfs
+
+# UNIT: it runs, and has never been started anew by systemd
+runs_steadily() { [ "$(systemctl show --property NRestarts,ActiveState "$1" | sort | xargs)" = 'ActiveState=active NRestarts=0' ]; }
+
+# The node's own daemon answers, and has a meta server.
+is_ready() { vqpctl status --json | jq -e .vqpd.ok && vqpctl meta list --json | grep -q node_gid; }
+
+# Once a node, with what stands in / as installed: a root file system for containers, and the units, enabled.
+installed() {
+	local applet
+
+	depmod
+	mkdir -p "$rootfs/bin"
+	cp /bin/busybox /vqp/build/bin/vqpt "$rootfs/bin/"
+	for applet in sh sleep true; do
+		ln -sf busybox "$rootfs/bin/$applet"
+	done
+	echo 'VQPD_OPTIONS="--meta 10.77.0.1"' >/etc/default/vqpd
+	systemctl daemon-reload
+	[ "$number" != 1 ] || systemctl enable --now vqp-metad
+	systemctl enable --now vqpd
+	within 60 is_ready
+}
+
+# Docker and podman know the runtime, and each has a subnet of this node.
+engines() {
+	docker_set_up
+	vqpctl configure docker
+	systemctl restart docker
+	eventually docker_knows_vqp
+	tar -C "$rootfs" -c . | docker import - vqp-test
+	vqpctl configure podman
+	podman_set_up
+}
+
+# as a distribution with systemd has it, where other nodes' is cgroupfs
+podman() { command podman --cgroup-manager systemd "$@"; }
+
+# NAME: the systemd unit that a container of Docker is in
+docker_unit() { echo "docker-$(docker inspect --format '{{.Id}}' "$1").scope"; }
+
+# NAME: that container of Docker runs, with a VQP namespace in which somebody listens
+is_back() {
+	[ "$(docker inspect --format '{{.State.Running}}' "$1")" = true ] && is_served "$(docker_address "$1")"
+}

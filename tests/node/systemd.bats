@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,systemd,virtual,budget:300
+# Nodes as their operators have them: systemd is init, vqp is what `make install` puts there, its units start the
+# daemons, Docker's and containerd's are the packages' own, and cgroups are systemd's business. What is done on the
+# nodes is in systemd.bash.
+
+bats_require_minimum_version 1.5.0
+load ../lib/testbed
+
+# What `make install` puts on a machine goes to the directory $1.
+install_to() {
+	local part release
+
+	for part in node cni-plugin libcni oci-hook; do
+		make --no-print-directory -s -C "$tests/../$part" O="$tests/../build" DESTDIR="$1" install
+	done
+	release=$(node 1 uname -r)
+	install -D -m 0644 -t "$1/lib/modules/$release/updates" "$tests/../build/kmod-$release/vqp.ko"
+}
+
+setup_file() {
+	local tree=$BATS_FILE_TMPDIR/tree number
+
+	install_to "$tree" 3>&-
+	for number in "${nodes[@]}"; do
+		tar -C "$tree" -c . | node "$number" tar -C / -x --keep-directory-symlink --no-same-owner
+	done
+	on_each bash -c 'source /vqp/tests/node/systemd.bash; installed; engines'
+}
+
+teardown_file() {
+	# the last test leaves a node that has nothing
+	on_each bash -c 'source /vqp/tests/node/systemd.bash
+		type -P vqpd >/dev/null || exit 0
+		docker ps --all --quiet | xargs --no-run-if-empty docker rm --force >/dev/null
+		podman rm --all --force --time 0
+		systemctl stop docker.socket docker containerd
+		systemctl disable --now vqpd vqp-metad'
+}
+
+on() { node "$1" bash -c "source /vqp/tests/node/systemd.bash; $2"; }
+
+# PLATFORM: a container on node 1 serves one on node 2, and both still may when systemd has read its units anew, and
+# has set the device rules of all cgroups again.
+outlives_daemon_reload() {
+	local address
+
+	on 1 "$1_start x1 vqpt echo-server 7000"
+	on 2 "$1_start x2 sleep 1000"
+	address=$(on 1 "$1_address x1")
+	on 1 "eventually is_served $address"
+	on 2 "$1_exec x2 vqpt --count=5 send $address 7000"
+	on_each systemctl daemon-reload
+	on 2 "$1_exec x2 vqpt --count=5 send $address 7000"
+	on 1 "$1_exec x1 vqpt --count=5 send $address 7000"
+	on 1 "$1_remove x1; eventually has_namespaces 0"
+	on 2 "$1_remove x2; eventually has_namespaces 0"
+}
+
+@test "the units start the daemons, and their sandboxes leave them what they need" {
+	on_each bash -c 'source /vqp/tests/node/systemd.bash
+		runs_steadily vqpd
+		systemd-analyze verify --man=no vqpd.service vqp-metad.service
+		vqpctl selftest --json | jq -e ".checks | length > 0"'
+	on 1 'runs_steadily vqp-metad'
+	run on 1 'journalctl --boot --unit vqpd --unit vqp-metad --grep "not permitted|denied|failed" --no-pager --quiet'
+	echo "$output"
+	[ -z "$output" ]
+}
+
+@test "Docker with systemd's cgroups: containers keep the device when units are read anew" {
+	on 1 '[ "$(docker info --format "{{.CgroupDriver}}")" = systemd ]'
+	outlives_daemon_reload docker
+}
+
+@test "podman with systemd's cgroups: containers keep the device when units are read anew" {
+	outlives_daemon_reload podman
+}
+
+@test "Docker: a container confined by AppArmor has its namespace by the CDI device" {
+	on 1 docker_knows_cdi || skip "Docker before 25 has no CDI"
+	on 1 'docker run --detach --device vqp.io/device=vqp --name x1 vqp-test vqpt echo-server 7000
+		[ "$(cat /proc/$(docker_pid x1)/attr/current)" = "docker-default (enforce)" ]
+		eventually is_served "$(docker_address x1)"
+		docker_exec x1 vqpt --count=5 send $(docker_address x1) 7000
+		docker_remove x1
+		eventually has_namespaces 0'
+}
+
+@test "a container keeps the device when limits of its unit are changed" {
+	on 1 'docker_start x1 sleep 1000
+		systemctl set-property --runtime "$(docker_unit x1)" CPUWeight=50 TasksMax=100
+		docker update --cpus 0.5 x1
+		docker exec --detach x1 vqpt echo-server 7000
+		eventually is_served "$(docker_address x1)"
+		docker_exec x1 vqpt --count=2 send "$(docker_address x1)" 7000
+		docker_remove x1'
+}
+
+@test "vqpd is started anew when it is killed, and its containers do not notice" {
+	on 1 'docker_start x1 vqpt echo-server 7000
+		address=$(docker_address x1)
+		eventually is_served "$address"
+		systemctl kill --signal KILL vqpd
+		docker_exec x1 vqpt --count=2 send "$address" 7000
+		eventually is_ready
+		docker_exec x1 vqpt --count=2 send "$address" 7000
+		docker_remove x1
+		eventually has_namespaces 0
+		systemctl reset-failed vqpd'
+}
+
+@test "after a reboot all is there again, containers that Docker restarts, too" {
+	local address
+
+	on 1 'docker run --detach --restart always --runtime=vqp --name x1 vqp-test vqpt echo-server 7000
+		eventually is_served "$(docker_address x1)"
+		sync'
+	on 2 'docker_start x2 sleep 1000'
+	"$testbed" reboot 1
+	on 1 'within 60 is_ready; within 60 is_back x1; runs_steadily vqpd; runs_steadily vqp-metad'
+	address=$(on 1 'docker_address x1')
+	on 2 "eventually docker_exec x2 vqpt --count=5 send $address 7000
+		docker_remove x2"
+	on 1 'docker_remove x1; eventually has_namespaces 0'
+}
+
+@test "a node whose kernel dies is dead to the testbed, although its process stays" {
+	run "$testbed" exec --timeout 20 2 sh -c 'echo c >/proc/sysrq-trigger; sleep 300'
+	[ "$status" -eq 125 ]
+	[[ $output == *"sysrq triggered crash"* ]]
+	run "$testbed" status
+	[ "$status" -eq 1 ]
+	"$testbed" fault crash 2 off
+	[ "$(node 2 hostname)" = node2 ]
+}
