@@ -152,8 +152,8 @@ without_module()
 	mkdir -p "$tree/tests/suites"
 	cp -r "$BATS_TEST_DIRNAME"/../{run,runner,lib} "$tree/tests/"
 	ln -s "$BATS_TEST_DIRNAME/../../testbed" "$tree/testbed"
-	sed 's/^@@/@/' >"$tree/tests/suites/planted.bats" <<-'END'
-		# bats file_tags=nodes,heart
+	sed 's/^@@/@/; s/^#@/#/' >"$tree/tests/suites/planted.bats" <<-'END'
+		#@ bats file_tags=nodes,heart
 		load ../lib/testbed
 		on() { node "$1" bash -c "source /vqp/tests/lib/vqp.bash; $2"; }
 		setup_file() { vqp_up && on 1 'box real-a 9 10.90.0.1' && on 2 'box real-c 9 10.90.0.3' && on 1 'known real-a 10.90.0.3'; }
@@ -172,8 +172,8 @@ without_module()
 		@@test "parent-gone" { fault parent-gone 1; false; }
 		@@test "share" { node 1 sh -c 'cd /vqp && ! touch new && touch /share/new /tmp/new /etc/new'; }
 	END
-	sed 's/^@@/@/' >"$tree/tests/suites/unfit.bats" <<-'END'
-		# bats file_tags=nodes,virtual,heart
+	sed 's/^@@/@/; s/^#@/#/' >"$tree/tests/suites/unfit.bats" <<-'END'
+		#@ bats file_tags=nodes,virtual,heart
 		@@test "it" { false; }
 	END
 	for i in 1 2; do

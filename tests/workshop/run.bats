@@ -375,8 +375,13 @@ ci()
 	done
 }
 
-@test "every suite has a budget" {
+@test "every suite has a budget among its tags, and bats reads the tags that the runner reads" {
 	cd "$BATS_TEST_DIRNAME/../.."
 	run grep -L '^# bats file_tags=.*\bbudget:[1-9]' tests/*/*.bats
+	[ -z "$output" ]
+	# what bats takes for a command to it, and is not a suite's third line
+	run bash -c "grep -nE '^[[:blank:]]*#[[:blank:]]*bats[[:blank:]]' tests/*/*.bats |
+		grep -vE '^[^:]*:3:# bats file_tags=[-_:[:alnum:]]+(,[-_:[:alnum:]]+)*\$'"
+	echo "$output"
 	[ -z "$output" ]
 }

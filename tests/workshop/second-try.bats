@@ -10,8 +10,8 @@ bats_require_minimum_version 1.5.0
 	mkdir -p "$tree/tests/suites"
 	cp -r "$BATS_TEST_DIRNAME"/../{run,runner,lib} "$tree/tests/"
 	ln -s "$BATS_TEST_DIRNAME/../../testbed" "$tree/testbed"
-	sed 's/^@@/@/' >"$tree/tests/suites/planted.bats" <<-'END'
-		# bats file_tags=nodes
+	sed 's/^@@/@/; s/^#@/#/' >"$tree/tests/suites/planted.bats" <<-'END'
+		#@ bats file_tags=nodes
 		load ../lib/testbed
 		setup_file() { vqp_up; }
 		once() { [ -e "$BEEN" ] || { touch "$BEEN"; node 1 false; }; }
