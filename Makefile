@@ -21,7 +21,7 @@ endif
 
 # in this order: the library is linked by what follows; `bench` alone is what is run
 INSTALLED := kmod runtime-lib node cni-plugin libcni oci-hook docs/man
-PROGRAMS := runtime-lib node cni-plugin libcni oci-hook
+PROGRAMS := runtime-lib common node cni-plugin libcni oci-hook
 TOOLS := tests/programs/vqpt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
 
 # what is tried, and made in the toolbox

@@ -3,7 +3,7 @@
  * In place of vqpd's client, for the CNI plugin that validates and echoes and
  * does no more: says yes to all, as far as the plugin looks at the answer.
  */
-#include "../node/client.h"
+#include "../common/client.h"
 
 int vqpd_call(const char *socket_path, const json_t *request, json_t **reply, char **error)
 {

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../node/client.h"
+#include "../common/client.h"
 #include "ask.h"
 
 /* Of what vqpd_call() returned. */

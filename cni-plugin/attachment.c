@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../node/address.h"
+#include "../common/address.h"
 #include "ask.h"
 #include "attachment.h"
 #include "result.h"

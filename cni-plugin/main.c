@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../node/client.h"
+#include "../common/client.h"
 #include "args.h"
 #include "attachment.h"
 #include "config.h"

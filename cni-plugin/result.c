@@ -2,7 +2,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "../node/address.h"
+#include "../common/address.h"
 #include "result.h"
 
 static int fail(struct vqp_error *error, const char *what)

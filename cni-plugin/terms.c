@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <string.h>
 
-#include "../node/address.h"
+#include "../common/address.h"
 #include "terms.h"
 
 #define DEFAULT_TENANT		1

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <linux/vqp.h>
 
-#include "address.h"
+#include "../common/address.h"
 #include "attr.h"
 
 enum kind { U8 = 1, U32, U64, GID, STRING, ENUM, NEST };

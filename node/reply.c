@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
+#include "../common/cleanup.h"
 #include "reply.h"
 
 json_t *vqp_reply_error(int err, const char *format, ...)

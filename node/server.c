@@ -13,8 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "address.h"
-#include "cleanup.h"
+#include "../common/address.h"
+#include "../common/cleanup.h"
 #include "reply.h"
 #include "server.h"
 
@@ -83,7 +83,7 @@ bool vqp_server_answer(struct vqp_client *client, json_t *reply)
 /* Hand out the next request, if it is complete. */
 static void serve(struct vqp_client *client)
 {
-	cleanup_json json_t *request = NULL;
+	json_auto_t *request = NULL;
 	int ret = vqp_line_next(&client->line, &request);
 
 	client->asked = ret == 1;

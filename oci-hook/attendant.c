@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "attendant.h"
-#include "cleanup.h"
+#include "../common/cleanup.h"
 #include "error.h"
 
 #define ANSWER_MAX	1024

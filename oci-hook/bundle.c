@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../node/io.h"
+#include "../common/io.h"
 #include "bundle.h"
-#include "cleanup.h"
+#include "../common/cleanup.h"
 #include "error.h"
 
 static void put_object(json_object **object)

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../node/io.h"
-#include "cleanup.h"
+#include "../common/io.h"
+#include "../common/cleanup.h"
 #include "config.h"
 #include "error.h"
 

@@ -16,12 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../node/address.h"
-#include "../node/client.h"
-#include "../node/filter.h"
-#include "../node/privilege.h"
+#include "../common/address.h"
+#include "../common/client.h"
+#include "../common/filter.h"
+#include "../common/privilege.h"
 #include "attendant.h"
-#include "cleanup.h"
+#include "../common/cleanup.h"
 #include "config.h"
 #include "error.h"
 #include "limits.h"

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cleanup.h"
+#include "../common/cleanup.h"
 #include "error.h"
 #include "late.h"
 #include "name.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cleanup.h"
+#include "../common/cleanup.h"
 #include "error.h"
 #include "library.h"
 

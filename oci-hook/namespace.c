@@ -10,8 +10,8 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include "../node/address.h"
-#include "cleanup.h"
+#include "../common/address.h"
+#include "../common/cleanup.h"
 #include "error.h"
 #include "namespace.h"
 

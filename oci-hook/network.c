@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../node/privilege.h"
-#include "cleanup.h"
+#include "../common/privilege.h"
+#include "../common/cleanup.h"
 #include "config.h"
 #include "error.h"
 #include "library.h"

@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "cleanup.h"
+#include "../common/cleanup.h"
 #include "error.h"
 #include "pin.h"
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cleanup.h"
+#include "../common/cleanup.h"
 #include "config.h"
 #include "error.h"
 #include "name.h"

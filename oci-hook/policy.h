@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../node/address.h"
+#include "../common/address.h"
 #include "limits.h"
 #include "wish.h"
 

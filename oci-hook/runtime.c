@@ -19,7 +19,7 @@
 #include "../include/uapi/linux/vqp.h"
 #include "args.h"
 #include "bundle.h"
-#include "cleanup.h"
+#include "../common/cleanup.h"
 #include "config.h"
 #include "error.h"
 #include "late.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
+#include "../common/cleanup.h"
 #include "error.h"
 #include "state.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../node/address.h"
+#include "../common/address.h"
 #include "subnet.h"
 
 #define GID_BITS	128U

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "../node/address.h"
+#include "../common/address.h"
 #include "limits.h"
 
 #define VQP_WISH_PREFIX		"io.vqp."

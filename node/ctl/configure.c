@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../cleanup.h"
+#include "../../common/cleanup.h"
 #include "ctl.h"
 #include "engine.h"
 #include "file.h"

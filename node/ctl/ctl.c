@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "../address.h"
-#include "../cleanup.h"
+#include "../../common/address.h"
+#include "../../common/cleanup.h"
 #include "../reply.h"
 #include "ctl.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../cleanup.h"
+#include "../../common/cleanup.h"
 #include "daemon_json.h"
 
 #define NAME "vqp"
@@ -55,7 +55,7 @@ static int print(const json_t *json, char **after)
 
 int ctl_daemon_json_add(const char *before, const char *runtime, char **after, char **error)
 {
-	cleanup_json json_t *json = NULL, *old = NULL;
+	json_auto_t *json = NULL, *old = NULL;
 	json_t *runtimes, *ours;
 	int ret = parse(before, &json, error);
 
@@ -77,7 +77,7 @@ int ctl_daemon_json_add(const char *before, const char *runtime, char **after, c
 /* The backup says the same. */
 static bool is_kept(const char *backup, const json_t *json)
 {
-	cleanup_json json_t *kept = NULL;
+	json_auto_t *kept = NULL;
 	cleanup_free char *error = NULL;
 
 	return backup && !parse(backup, &kept, &error) && json_equal(kept, json);
@@ -85,7 +85,7 @@ static bool is_kept(const char *backup, const json_t *json)
 
 int ctl_daemon_json_remove(const char *before, const char *backup, char **after, char **error)
 {
-	cleanup_json json_t *json = NULL;
+	json_auto_t *json = NULL;
 	json_t *runtimes;
 	const char *standard;
 	int ret = parse(before, &json, error);

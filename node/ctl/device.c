@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "../address.h"
-#include "../cleanup.h"
+#include "../../common/address.h"
+#include "../../common/cleanup.h"
 #include "device.h"
 
 #define CLASS	"/sys/class/infiniband"
@@ -176,7 +176,7 @@ static struct ibv_device *first_usable(struct ibv_device **list)
 
 int ctl_device_open(const struct ctl_args *args, struct ctl_device *device)
 {
-	cleanup_json json_t *module = ask_module();
+	json_auto_t *module = ask_module();
 	const char *parent = json_string_value(json_object_get(module, "parent"));
 	const char *text = json_string_value(json_object_get(module, "node_gid"));
 	cleanup_list struct ibv_device **list = ibv_get_device_list(NULL);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../../include/uapi/linux/vqp.h"
-#include "../cleanup.h"
+#include "../../common/cleanup.h"
 #include "daemon_json.h"
 #include "engine.h"
 #include "file.h"

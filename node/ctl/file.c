@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../cleanup.h"
-#include "../io.h"
+#include "../../common/cleanup.h"
+#include "../../common/io.h"
 #include "file.h"
 
 /* A text: no byte of it is 0. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "../client.h"
+#include "../../common/client.h"
 #include "../option.h"
 #include "ctl.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "../address.h"
-#include "../cleanup.h"
+#include "../../common/address.h"
+#include "../../common/cleanup.h"
 #include "../line.h"
 #include "../reply.h"
 #include "ctl.h"
@@ -59,7 +59,7 @@ static int connect_to(const struct ctl_args *args, const char *server, int *fd)
 /* Where the server's table is, as META_SET takes it, in *info. 0 or the exit status. */
 static int ask_server(const struct ctl_args *args, const char *server, json_t **info)
 {
-	cleanup_json json_t *hello = json_pack("{s:s}", "op", "hello");
+	json_auto_t *hello = json_pack("{s:s}", "op", "hello");
 	struct vqp_line line;
 	int fd = -1, ret = connect_to(args, server, &fd);
 
@@ -82,7 +82,7 @@ static int ask_server(const struct ctl_args *args, const char *server, json_t **
 int ctl_meta_set(const struct ctl_args *args)
 {
 	json_t *tables = json_array();
-	cleanup_json json_t *request = json_pack("{s:o}", "meta", tables);
+	json_auto_t *request = json_pack("{s:o}", "meta", tables);
 	int ret = 0;
 
 	for (int i = 0; i < args->nwords && !ret; i++) {

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../address.h"
-#include "../cleanup.h"
+#include "../../common/address.h"
+#include "../../common/cleanup.h"
 #include "../netns.h"
 #include "ctl.h"
 
@@ -128,7 +128,7 @@ static int add(const struct ctl_args *args, const json_t *request)
 
 int ctl_ns_add(const struct ctl_args *args)
 {
-	cleanup_json json_t *request = json_object();
+	json_auto_t *request = json_object();
 	cleanup_close int fd = -1;
 	uint8_t gid[16];
 	int ret;
@@ -160,7 +160,7 @@ int ctl_ns_add(const struct ctl_args *args)
 
 int ctl_ns_set(const struct ctl_args *args)
 {
-	cleanup_json json_t *request = json_object();
+	json_auto_t *request = json_object();
 	cleanup_close int fd = -1;
 	int ret;
 
@@ -177,7 +177,7 @@ int ctl_ns_set(const struct ctl_args *args)
 
 int ctl_ns_del(const struct ctl_args *args)
 {
-	cleanup_json json_t *request = json_object();
+	json_auto_t *request = json_object();
 	cleanup_close int fd = -1;
 	int ret = put_namespace(args, request, &fd);
 

@@ -13,7 +13,7 @@
 
 #include <vqp/vqp.h>
 
-#include "../cleanup.h"
+#include "../../common/cleanup.h"
 #include "../netns.h"
 #include "ctl.h"
 

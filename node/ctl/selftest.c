@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "../address.h"
-#include "../cleanup.h"
+#include "../../common/address.h"
 #include "device.h"
 #include "trial.h"
 #include "verdict.h"
@@ -210,7 +209,7 @@ static void print_people(const struct ctl_args *args, const json_t *versions, js
 static int report(const struct ctl_args *args, const struct ctl_device *device, const struct ctl_finding *finding)
 {
 	unsigned int counts[CTL_LEVELS] = { 0 };
-	cleanup_json json_t *checks = judge(finding, counts), *with = versions();
+	json_auto_t *checks = judge(finding, counts), *with = versions();
 	int ret = 0;
 
 	if (args->json)

@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 
-#include "../cleanup.h"
-#include "../client.h"
+#include "../../common/cleanup.h"
+#include "../../common/client.h"
 #include "ctl.h"
 
 static json_int_t number(const json_t *object, const char *name)
@@ -66,7 +66,7 @@ static void print_counters(const json_t *counters)
 /* What vqpd says of itself, or why it says nothing: that is not an error here. */
 static json_t *ask_vqpd(const struct ctl_args *args)
 {
-	cleanup_json json_t *request = json_pack("{s:s}", "op", "status");
+	json_auto_t *request = json_pack("{s:s}", "op", "status");
 	cleanup_free char *error = NULL;
 	json_t *reply;
 
@@ -95,7 +95,7 @@ int ctl_status(const struct ctl_args *args)
 int ctl_pool(const struct ctl_args *args)
 {
 	static const char *const names[] = { "parent", "mtu", "pool_bytes", "lanes", "qkey" };
-	cleanup_json json_t *status = NULL;
+	json_auto_t *status = NULL;
 	json_t *pool;
 	int ret = ctl_do(args, VQP_CMD_STATUS_GET, NULL, &status);
 
@@ -153,7 +153,7 @@ int ctl_cache_list(const struct ctl_args *args)
 
 int ctl_cache_flush(const struct ctl_args *args)
 {
-	cleanup_json json_t *request = json_object();
+	json_auto_t *request = json_object();
 	int ret = args->has_tenant || args->address ? ctl_put_key(args, request) : 0;
 
 	if (!ret)

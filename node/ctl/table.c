@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../cleanup.h"
+#include "../../common/cleanup.h"
 #include "ctl.h"
 
 #define CELL 160

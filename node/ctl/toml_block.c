@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cleanup.h"
+#include "../../common/cleanup.h"
 #include "toml_block.h"
 
 #define BEGIN	"# The runtime vqp, by vqpctl configure containerd; --remove takes it out.\n"

@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../address.h"
-#include "../cleanup.h"
+#include "../../common/address.h"
 #include "../reply.h"
 #include "answer.h"
 

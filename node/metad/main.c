@@ -12,11 +12,11 @@
 #include <linux/vqp.h>
 #include <vqp/vqp.h>
 
-#include "../filter.h"
+#include "../../common/filter.h"
 #include "../loop.h"
 #include "../netlink.h"
 #include "../option.h"
-#include "../privilege.h"
+#include "../../common/privilege.h"
 #include "../server.h"
 #include "../status.h"
 #include "answer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* vqpd's and vqp-metad's ends of the protocol against each other, over TCP, in one loop. */
 #define _GNU_SOURCE
-#include "unit.h"
+#include "../../common/tests/unit.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "../address.h"
+#include "../../common/address.h"
 #include "../metad/answer.h"
 #include "../server.h"
 #include "../vqpd/meta.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #define _GNU_SOURCE
-#include "unit.h"
+#include "../../common/tests/unit.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "unit.h"
+#include "../../common/tests/unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../address.h"
+#include "../../common/address.h"
 #include "../vqpd/registry.h"
 
 static unsigned int gone_count;

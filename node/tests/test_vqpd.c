@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Requests to vqpd over its socket, before a kernel that is an array and a meta server that is told what it says. */
 #define _GNU_SOURCE
-#include "unit.h"
+#include "../../common/tests/unit.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../address.h"
-#include "../cleanup.h"
+#include "../../common/address.h"
 #include "../reply.h"
 #include "add.h"
 
@@ -34,7 +33,7 @@ static void free_add(struct vqp_add *add)
 
 static void unmake(struct vqpd *d, struct vqp_entry *entry)
 {
-	cleanup_json json_t *key = vqp_entry_key(entry);
+	json_auto_t *key = vqp_entry_key(entry);
 
 	vqp_netlink_do(&d->netlink, VQP_CMD_NS_DEL, key, NULL);
 	for (unsigned int i = 0; i < d->nmetas; i++)

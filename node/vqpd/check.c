@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../address.h"
+#include "../../common/address.h"
 #include "../reply.h"
 #include "name.h"
 #include "request.h"

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "../client.h"
-#include "../filter.h"
+#include "../../common/client.h"
+#include "../../common/filter.h"
 #include "../option.h"
-#include "../privilege.h"
+#include "../../common/privilege.h"
 #include "add.h"
 #include "metrics.h"
 #include "request.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "../address.h"
-#include "../cleanup.h"
+#include "../../common/address.h"
+#include "../../common/cleanup.h"
 #include "../reply.h"
 #include "meta.h"
 
@@ -134,7 +134,7 @@ static json_t *first_withdrawals(struct vqp_meta *meta)
 void vqp_meta_run(struct vqp_meta *meta)
 {
 	const struct vqp_meta_owner *owner = meta->owner;
-	cleanup_json json_t *due = NULL;
+	json_auto_t *due = NULL;
 
 	if (meta->state != VQP_META_UP || meta->asked || !owner->dct)
 		return;
@@ -240,7 +240,7 @@ static void take_hello(struct vqp_meta *meta, const json_t *reply)
 
 static void take_reply(struct vqp_meta *meta, const json_t *reply)
 {
-	cleanup_json json_t *asked = json_incref(meta->asked);
+	json_auto_t *asked = json_incref(meta->asked);
 	const char *op = json_string_value(json_object_get(asked, "op"));
 	const char *refusal = vqp_reply_text(reply);
 
@@ -280,7 +280,7 @@ static void greet(struct vqp_meta *meta)
 static void ready(struct vqp_watch *watch, uint32_t events)
 {
 	struct vqp_meta *meta = (struct vqp_meta *)((char *)watch - offsetof(struct vqp_meta, watch));
-	cleanup_json json_t *reply = NULL;
+	json_auto_t *reply = NULL;
 	int ret;
 
 	if (meta->state == VQP_META_CONNECTING) {

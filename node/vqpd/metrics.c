@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../address.h"
-#include "../cleanup.h"
+#include "../../common/address.h"
+#include "../../common/cleanup.h"
 #include "metrics.h"
 
 #define CONNECTIONS_MAX	32
@@ -65,7 +65,7 @@ static void put_metas(FILE *out, const struct vqpd *d)
 
 static void put_all(FILE *out, struct vqpd *d)
 {
-	cleanup_json json_t *status = NULL, *list = NULL;
+	json_auto_t *status = NULL, *list = NULL;
 	bool module = !vqp_netlink_do(&d->netlink, VQP_CMD_STATUS_GET, NULL, &status);
 	const json_t *counters = json_object_get(status, "counters");
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../address.h"
+#include "../../common/address.h"
 #include "registry.h"
 
 static unsigned int chain_of(uint32_t tenant, const uint8_t gid[16])

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../address.h"
-#include "../cleanup.h"
+#include "../../common/address.h"
+#include "../../common/cleanup.h"
 #include "../netns.h"
 #include "../reply.h"
 #include "add.h"
@@ -24,7 +24,7 @@ static bool is_of_another_tenant(const struct vqp_entry *entry, const struct vqp
 static bool is_of_another_attachment(const struct vqp_entry *entry, const struct vqp_request *request)
 {
 	bool same_address = entry->tenant == request->tenant && !memcmp(entry->gid, request->gid, sizeof(entry->gid));
-	cleanup_json json_t *attachment = vqp_name_split(entry->name);
+	json_auto_t *attachment = vqp_name_split(entry->name);
 
 	return attachment && same_address != vqp_name_same(entry->name, request->name);
 }
@@ -100,7 +100,7 @@ static int make(struct vqpd *d, const struct vqp_request *request, uint32_t ino,
 static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vqp_request *request)
 {
 	cleanup_close int fd = vqp_netns_open(request->netns);
-	cleanup_json json_t *attrs = NULL;
+	json_auto_t *attrs = NULL;
 	const struct vqp_entry *other;
 	struct vqp_entry *entry;
 	char gid[VQP_ADDRESS_TEXT];
@@ -165,7 +165,7 @@ static json_t *serve_del(struct vqpd *d, const struct vqp_request *request)
 	if (ret && ret != -ENOPKG)
 		return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
 	for (entry = vqp_registry_next(&d->registry, NULL); entry; entry = next) {
-		cleanup_json json_t *key = NULL;
+		json_auto_t *key = NULL;
 
 		next = vqp_registry_next(&d->registry, entry);
 		if (!entry->tenant || !vqp_name_same(entry->name, request->name) || (ino && ino != entry->netns_ino))
@@ -197,7 +197,7 @@ static json_t *serve_list(struct vqpd *d)
 	json_array_foreach(list, i, item) {
 		const struct vqp_entry *entry = vqp_registry_find_key(&d->registry, item);
 		const char *name = json_string_value(json_object_get(item, "name"));
-		cleanup_json json_t *attachment = name ? vqp_name_split(name) : NULL;
+		json_auto_t *attachment = name ? vqp_name_split(name) : NULL;
 
 		if (attachment)
 			json_object_update(item, attachment);

@@ -3,13 +3,12 @@
 #include <err.h>
 #include <errno.h>
 
-#include "../cleanup.h"
 #include "../status.h"
 #include "watch.h"
 
 void vqp_watch_set_tables(struct vqpd *d)
 {
-	cleanup_json json_t *request = NULL;
+	json_auto_t *request = NULL;
 	json_t *tables = json_array();
 	bool was_due;
 	int ret;
@@ -93,7 +92,7 @@ static void forget(const struct vqp_entry *entry, void *data)
 
 int vqp_watch_look(struct vqpd *d)
 {
-	cleanup_json json_t *list = NULL;
+	json_auto_t *list = NULL;
 	int ret = look_at_status(d);
 
 	if (d->tables_due)

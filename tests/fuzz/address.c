@@ -2,7 +2,7 @@
 /* Addresses, and places of servers, as people write them. */
 #include <errno.h>
 
-#include "../../node/address.h"
+#include "../../common/address.h"
 #include "fuzz.h"
 
 static void check_address(const char *text)

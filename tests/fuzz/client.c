@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../../node/client.h"
+#include "../../common/client.h"
 #include "json.h"
 
 const char *const fuzz_words[] = {

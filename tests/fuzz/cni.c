@@ -11,7 +11,7 @@
 #include "../../cni-plugin/config.h"
 #include "../../cni-plugin/result.h"
 #include "../../cni-plugin/terms.h"
-#include "../../node/address.h"
+#include "../../common/address.h"
 #include "json.h"
 
 const char *const fuzz_words[] = {

@@ -7,7 +7,7 @@
 #include <err.h>
 #include <errno.h>
 
-#include "../../node/address.h"
+#include "../../common/address.h"
 #include "../../node/netns.h"
 #include "../../node/vqpd/add.h"
 #include "../../node/vqpd/name.h"

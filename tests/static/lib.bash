@@ -79,8 +79,8 @@ compiled()
 {
 	local makefile target
 	# what is printed when the tree is built, and compiled into it; two checks want it at the same time
-	[[ ! -e node/filter.mk ]] ||
-		flock "$out/filter.lock" make --no-print-directory -s -C node O="$out/none" \
+	[[ ! -e common/filter.mk ]] ||
+		flock "$out/filter.lock" make --no-print-directory -s -C common O="$out/none" \
 			"$out/none/obj/filter/filter_programs.h" || return
 	known '*/Makefile' ':!kmod' | while IFS= read -r makefile; do
 		for target in '' check; do

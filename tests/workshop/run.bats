@@ -205,7 +205,7 @@ booted()
 plain()
 {
 	local folder
-	for folder in tests/{unit,programs/soak,fuzz} runtime-lib node libcni oci-hook; do
+	for folder in tests/{unit,programs/soak,fuzz} runtime-lib common node libcni oci-hook; do
 		mkdir -p "$folder"
 		printf 'run check:\n%b' "$1" >"$folder/Makefile"
 	done
@@ -214,13 +214,13 @@ plain()
 @test "what the suites without bats print is counted" {
 	plain '\t@echo "[       OK ] one"; echo "[       OK ] two"\n'
 	runs 0 unit
-	closes "12 passed, 0 failed, 0 skipped"
+	closes "14 passed, 0 failed, 0 skipped"
 	plain '\t@echo "[       OK ] one"; echo "[  FAILED  ] two"; echo "[  FAILED  ] two"; exit 1\n'
 	runs 1 unit
-	closes "6 passed, 6 failed, 0 skipped"
+	closes "7 passed, 7 failed, 0 skipped"
 	plain '\t@echo "[       OK ] one"; exit 1\n'
 	runs 1 unit
-	closes "6 passed, 6 failed, 0 skipped"
+	closes "7 passed, 7 failed, 0 skipped"
 	plain '\t@echo 1..2; echo ok 1 one; echo ok 2 two\n'
 	runs 0 fuzz
 	closes "2 passed, 0 failed, 0 skipped"

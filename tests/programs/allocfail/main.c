@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../../node/address.h"
+#include "../../../common/address.h"
 #include "admin.h"
 #include "main.h"
 #include "module.h"

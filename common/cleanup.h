@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Variables that let go of what they hold when they go out of scope. */
-#ifndef VQP_OCI_CLEANUP_H
-#define VQP_OCI_CLEANUP_H
+/* Variables that give back what they hold when they go out of scope. For JSON, jansson has json_auto_t. */
+#ifndef VQP_COMMON_CLEANUP_H
+#define VQP_COMMON_CLEANUP_H
 
 #include <stdlib.h>
 #include <unistd.h>

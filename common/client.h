@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* One request to vqpd over its Unix socket. Needs jansson and libc only. */
-#ifndef VQP_NODE_CLIENT_H
-#define VQP_NODE_CLIENT_H
+#ifndef VQP_COMMON_CLIENT_H
+#define VQP_COMMON_CLIENT_H
 
 #include <jansson.h>
 

@@ -11,6 +11,7 @@
 #include <linux/nsfs.h>
 #include <linux/vqp.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#ifndef VQP_NODE_TESTS_UNIT_H
-#define VQP_NODE_TESTS_UNIT_H
+#ifndef VQP_COMMON_TESTS_UNIT_H
+#define VQP_COMMON_TESTS_UNIT_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#ifndef VQP_NODE_FILTER_H
-#define VQP_NODE_FILTER_H
+#ifndef VQP_COMMON_FILTER_H
+#define VQP_COMMON_FILTER_H
 
 enum vqp_program { VQP_PROGRAM_HOOK, VQP_PROGRAM_VQPD, VQP_PROGRAM_METAD };
 

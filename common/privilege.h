@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#ifndef VQP_NODE_PRIVILEGE_H
-#define VQP_NODE_PRIVILEGE_H
+#ifndef VQP_COMMON_PRIVILEGE_H
+#define VQP_COMMON_PRIVILEGE_H
 
 /*
  * What root's programs do, with the capabilities that they keep for it; all others they give up for good.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Addresses as people write them, and as GIDs. */
-#ifndef VQP_NODE_ADDRESS_H
-#define VQP_NODE_ADDRESS_H
+#ifndef VQP_COMMON_ADDRESS_H
+#define VQP_COMMON_ADDRESS_H
 
 #include <netinet/in.h>
 #include <stdint.h>

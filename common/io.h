@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Files as a whole, whatever signals and sizes the kernel likes. */
-#ifndef VQP_NODE_IO_H
-#define VQP_NODE_IO_H
+#ifndef VQP_COMMON_IO_H
+#define VQP_COMMON_IO_H
 
 #include <sys/types.h>
 
