@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "error.h"
+#include "cni_error.h"
 
 enum vqp_command {
 	VQP_COMMAND_ADD,

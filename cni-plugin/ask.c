@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <errno.h>
-#include <stdlib.h>
 
 #include "../common/client.h"
 #include "ask.h"
 
 /* Of what vqpd_call() returned. */
-static enum vqp_error_code code_of(int ret)
+static enum vqp_cni_error_code code_of(int ret)
 {
 	if (ret < 0)
 		return VQP_ERROR_TRY_AGAIN;	/* vqpd is not running, busy, or went away */
@@ -22,11 +21,10 @@ static enum vqp_error_code code_of(int ret)
 int vqp_ask(const struct vqp_config *config, const json_t *request, json_t **reply, const char *what,
 	    const char *whom, struct vqp_error *error)
 {
-	char *why = NULL;
-	int ret = vqpd_call(config->vqpd, request, reply, &why);
+	int ret = vqpd_call(config->vqpd, request, reply, error);
 
-	if (ret)
-		vqp_error_detail(error, code_of(ret), why, "cannot %s %s", what, whom);
-	free(why);
-	return error->code;
+	if (!ret)
+		return 0;
+	error->code = code_of(ret);
+	return vqp_error_add_context(error, "cannot %s %s", what, whom);
 }

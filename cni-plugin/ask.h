@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "config.h"
-#include "error.h"
+#include "cni_error.h"
 
 /* *reply is to be freed, also on failure. The error says that one cannot do `what` with `whom`. */
 int vqp_ask(const struct vqp_config *config, const json_t *request, json_t **reply, const char *what,

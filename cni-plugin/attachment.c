@@ -60,10 +60,13 @@ static int check_limits(const json_t *set, const json_t *wanted, const char *rea
 	const char *name;
 	json_t *max;
 
-	json_object_foreach((json_t *)wanted, name, max)
-		if (!json_equal(json_object_get(set, name), max))
-			return vqp_error_detail(error, VQP_ERROR_CHECK, reason, "the VQP namespace's limit \"%s\" is not %lld",
-						name, (long long)json_integer_value(max));
+	json_object_foreach((json_t *)wanted, name, max) {
+		if (json_equal(json_object_get(set, name), max))
+			continue;
+		vqp_error_set(error, VQP_ERROR_CHECK, "%s", reason);
+		return vqp_error_add_context(error, "the VQP namespace's limit \"%s\" is not %lld", name,
+					     (long long)json_integer_value(max));
+	}
 	return 0;
 }
 
@@ -71,11 +74,10 @@ static int check_limits(const json_t *set, const json_t *wanted, const char *rea
 void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *config)
 {
 	json_auto_t *request = del_request(args, config), *reply = NULL;
-	struct vqp_error error = { 0 };
+	cleanup_error struct vqp_error error = { 0 };
 
 	if (vqp_ask(config, request, &reply, "undo the ADD of", args->container_id, &error))
-		fprintf(stderr, "vqp: %s: %s\n", error.msg ? error.msg : "", error.details ? error.details : "");
-	vqp_error_clear(&error);
+		fprintf(stderr, "vqp: %s\n", vqp_error_text(&error));
 }
 
 int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_terms *terms,
@@ -128,8 +130,7 @@ int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *con
 	}
 	if (vqp_ask(config, request, &reply, "delete the VQP namespace of", args->container_id, error) ==
 	    VQP_ERROR_TRY_AGAIN) {
-		fprintf(stderr, "vqp: DEL without vqpd, the kernel cleans up: %s\n",
-			error->details ? error->details : "");
+		fprintf(stderr, "vqp: DEL without vqpd, the kernel cleans up: %s\n", vqp_error_reason(error));
 		vqp_error_clear(error);
 	}
 	return error->code;

@@ -7,7 +7,7 @@
 
 #include "args.h"
 #include "config.h"
-#include "error.h"
+#include "cni_error.h"
 #include "terms.h"
 
 /* *result: the answer, a new object. On failure nothing is left. */

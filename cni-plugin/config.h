@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "error.h"
+#include "cni_error.h"
 #include "version.h"
 
 #define VQP_CONFIG_MAX_BYTES	(1U << 20)

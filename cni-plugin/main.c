@@ -14,8 +14,8 @@
 #include "../common/client.h"
 #include "args.h"
 #include "attachment.h"
+#include "cni_error.h"
 #include "config.h"
-#include "error.h"
 #include "network.h"
 #include "terms.h"
 
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 
 	failed = error.code != VQP_ERROR_NONE;
 	if (failed)
-		vqp_error_print(&error, vqp_version_text(config.version), stdout);
+		vqp_cni_error_print(&error, vqp_version_text(config.version), stdout);
 	vqp_error_clear(&error);
 	vqp_config_clear(&config);
 	return failed;

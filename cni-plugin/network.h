@@ -4,7 +4,7 @@
 #define VQP_CNI_NETWORK_H
 
 #include "config.h"
-#include "error.h"
+#include "cni_error.h"
 
 /* Whether an ADD can be served. */
 int vqp_network_status(const struct vqp_config *config, struct vqp_error *error);

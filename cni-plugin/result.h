@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "error.h"
+#include "cni_error.h"
 #include "version.h"
 
 /*

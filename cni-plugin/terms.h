@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "cni_error.h"
 
 struct vqp_terms {
 	uint32_t tenant;	/* 0 while nobody has said */

@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,19 +12,6 @@
 
 #include "client.h"
 
-/* Sets *error and returns -err, so that a failure is one statement. */
-__attribute__((format(printf, 3, 4)))
-static int fail(char **error, int err, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(error, format, args) < 0)
-		*error = NULL;
-	va_end(args);
-	return -err;
-}
-
 static long long now_ms(void)
 {
 	struct timespec ts;
@@ -35,7 +20,7 @@ static long long now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-static int open_socket(const char *path, char **error)
+static int open_socket(const char *path, struct vqp_error *error)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	/* Bounds connect() against a full backlog, and send(). */
@@ -43,13 +28,13 @@ static int open_socket(const char *path, char **error)
 	int fd, err;
 
 	if (strlen(path) >= sizeof(addr.sun_path))
-		return fail(error, ENAMETOOLONG, "%s: a socket path has at most %zu bytes",
-			    path, sizeof(addr.sun_path) - 1);
+		return vqp_error_set(error, -ENAMETOOLONG, "%s: a socket path has at most %zu bytes",
+				     path, sizeof(addr.sun_path) - 1);
 	strcpy(addr.sun_path, path);
 
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return fail(error, errno, "cannot make a socket: %s", strerror(errno));
+		return vqp_error_set(error, -errno, "cannot make a socket: %s", strerror(errno));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0)
 		return fd;
@@ -59,26 +44,26 @@ static int open_socket(const char *path, char **error)
 	switch (err) {
 	case ENOENT:
 	case ECONNREFUSED:
-		return fail(error, err, "vqpd is not running: systemctl start vqpd (socket %s)", path);
+		return vqp_error_set(error, -err, "vqpd is not running: systemctl start vqpd (socket %s)", path);
 	case EACCES:
 	case EPERM:
-		return fail(error, err, "no right to ask vqpd (socket %s): run as root", path);
+		return vqp_error_set(error, -err, "no right to ask vqpd (socket %s): run as root", path);
 	case EAGAIN:
-		return fail(error, ETIMEDOUT, "vqpd takes no connection within %d s (socket %s): see its log",
-			    VQPD_TIMEOUT_MS / 1000, path);
+		return vqp_error_set(error, -ETIMEDOUT, "vqpd takes no connection within %d s (socket %s): see its log",
+				     VQPD_TIMEOUT_MS / 1000, path);
 	default:
-		return fail(error, err, "cannot connect to vqpd (socket %s): %s", path, strerror(err));
+		return vqp_error_set(error, -err, "cannot connect to vqpd (socket %s): %s", path, strerror(err));
 	}
 }
 
-static int send_line(int fd, const json_t *request, char **error)
+static int send_line(int fd, const json_t *request, struct vqp_error *error)
 {
 	char *line = json_dumps(request, JSON_COMPACT);
 	size_t bytes, done = 0;
 	int ret = 0;
 
 	if (!line)
-		return fail(error, EINVAL, "the request to vqpd is no JSON object");
+		return vqp_error_set(error, -EINVAL, "the request to vqpd is no JSON object");
 	bytes = strlen(line);
 	line[bytes++] = '\n';	/* takes the place of the NUL */
 	while (done < bytes && !ret) {
@@ -87,16 +72,16 @@ static int send_line(int fd, const json_t *request, char **error)
 		if (n >= 0)
 			done += n;
 		else if (errno == EAGAIN)
-			ret = fail(error, ETIMEDOUT, "vqpd does not take the request: see its log");
+			ret = vqp_error_set(error, -ETIMEDOUT, "vqpd does not take the request: see its log");
 		else if (errno != EINTR)
-			ret = fail(error, errno, "cannot send to vqpd: %s", strerror(errno));
+			ret = vqp_error_set(error, -errno, "cannot send to vqpd: %s", strerror(errno));
 	}
 	free(line);
 	return ret;
 }
 
 /* Reads up to and without the newline. *line is NUL-terminated and the caller's also on failure. */
-static int receive_line(int fd, char **line, char **error)
+static int receive_line(int fd, char **line, struct vqp_error *error)
 {
 	long long deadline = now_ms() + VQPD_TIMEOUT_MS;
 	size_t bytes = 0, room = 0;
@@ -112,22 +97,22 @@ static int receive_line(int fd, char **line, char **error)
 
 			room = room ? room * 2 : 4096;
 			if (room > VQPD_REPLY_MAX)
-				return fail(error, EPROTO, "vqpd's answer is longer than %u bytes", VQPD_REPLY_MAX);
+				return vqp_error_set(error, -EPROTO, "vqpd's answer is longer than %u bytes", VQPD_REPLY_MAX);
 			grown = realloc(*line, room);
 			if (!grown)
-				return fail(error, ENOMEM, "out of memory");
+				return vqp_error_set(error, -ENOMEM, "out of memory");
 			*line = grown;
 		}
 		if (left <= 0 || poll(&pfd, 1, left) == 0)
-			return fail(error, ETIMEDOUT, "vqpd did not answer within %d s: see its log",
-				    VQPD_TIMEOUT_MS / 1000);
+			return vqp_error_set(error, -ETIMEDOUT, "vqpd did not answer within %d s: see its log",
+					     VQPD_TIMEOUT_MS / 1000);
 		n = recv(fd, *line + bytes, room - bytes - 1, MSG_DONTWAIT);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n < 0)
-			return fail(error, errno, "cannot read vqpd's answer: %s", strerror(errno));
+			return vqp_error_set(error, -errno, "cannot read vqpd's answer: %s", strerror(errno));
 		if (n == 0)
-			return fail(error, EPROTO, "vqpd closed the connection without an answer: see its log");
+			return vqp_error_set(error, -EPROTO, "vqpd closed the connection without an answer: see its log");
 		newline = memchr(*line + bytes, '\n', n);
 		bytes += n;
 		if (newline) {
@@ -150,16 +135,16 @@ static int errno_by_name(const char *name)
 }
 
 /* 0, or a positive errno value: an answer there is. */
-static int parse_reply(const char *line, json_t **reply, char **error)
+static int parse_reply(const char *line, json_t **reply, struct vqp_error *error)
 {
 	json_t *answer = json_loads(line, 0, NULL);
 	const char *name = NULL, *text = NULL;
 	int ok = 0, ret;
 
 	if (!answer || json_unpack(answer, "{s:b, s?s, s?s}", "ok", &ok, "errno", &name, "error", &text))
-		ret = -fail(error, EPROTO, "vqpd's answer makes no sense (is it of another version?): %.200s", line);
+		ret = vqp_error_set(error, EPROTO, "vqpd's answer makes no sense (is it of another version?): %.200s", line);
 	else if (!ok)
-		ret = -fail(error, errno_by_name(name), "%s", text ? text : "vqpd refused without a reason");
+		ret = vqp_error_set(error, errno_by_name(name), "%s", text ? text : "vqpd refused without a reason");
 	else
 		ret = 0;
 
@@ -170,13 +155,12 @@ static int parse_reply(const char *line, json_t **reply, char **error)
 	return ret;
 }
 
-int vqpd_call(const char *socket_path, const json_t *request, json_t **reply, char **error)
+int vqpd_call(const char *socket_path, const json_t *request, json_t **reply, struct vqp_error *error)
 {
 	char *line = NULL;
 	int fd, ret;
 
 	*reply = NULL;
-	*error = NULL;
 	fd = open_socket(socket_path ? socket_path : VQPD_SOCKET_PATH, error);
 	if (fd < 0)
 		return fd;

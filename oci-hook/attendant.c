@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attendant.h"
 #include "../common/cleanup.h"
-#include "error.h"
+#include "../common/error.h"
+#include "attendant.h"
 
 #define ANSWER_MAX	1024
 #define ANSWER_S	20	/* longer than a call of vqpd */
@@ -37,20 +37,20 @@ static void end_with(pid_t child, int said)
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-int vqp_attendant_begin(char **error)
+int vqp_attendant_begin(struct vqp_error *error)
 {
 	int ends[2];
 	pid_t child;
 
 	if (pipe2(ends, O_CLOEXEC))
-		return vqp_error_fail(error, errno, "cannot make a pipe: %s", strerror(errno));
+		return vqp_error_set(error, -errno, "cannot make a pipe: %s", strerror(errno));
 	child = fork();
 	if (child < 0) {
 		const int err = errno;
 
 		close(ends[0]);
 		close(ends[1]);
-		return vqp_error_fail(error, err, "cannot make a process: %s", strerror(err));
+		return vqp_error_set(error, -err, "cannot make a process: %s", strerror(err));
 	}
 	if (child) {
 		close(ends[1]);
@@ -61,7 +61,7 @@ int vqp_attendant_begin(char **error)
 	/* A signal to the runtime's process group, or session, is not for the container. */
 	setsid();
 	/* Hooks are run in the bundle, which may be unmounted while the process stays. */
-	return chdir("/") ? vqp_error_fail(error, errno, "cannot leave the bundle: %s", strerror(errno)) : 0;
+	return chdir("/") ? vqp_error_set(error, -errno, "cannot leave the bundle: %s", strerror(errno)) : 0;
 }
 
 /*
@@ -109,14 +109,14 @@ static void stay(void)
 static bool answer(const struct vqp_attendant *attendant, int listener)
 {
 	cleanup_close int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	cleanup_free char *error = NULL;
+	cleanup_error struct vqp_error error = { 0 };
 	int ret;
 
 	if (fd < 0)
 		return false;
 	ret = attendant->make(attendant->context, &error);
 	if (ret) {
-		const char *text = error ? error : strerror(-ret);
+		const char *text = vqp_error_text(&error);
 
 		/* The other side may have gone. */
 		sendto(fd, text, strnlen(text, ANSWER_MAX - 1), MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
@@ -145,17 +145,17 @@ static void serve(const struct vqp_attendant *attendant, int listener, int conta
 	}
 }
 
-int vqp_attendant_stay(const struct vqp_attendant *attendant, char **error)
+int vqp_attendant_stay(const struct vqp_attendant *attendant, struct vqp_error *error)
 {
 	cleanup_close int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	cleanup_close int container = pidfd_open(attendant->pid, 0);
 	int ret;
 
 	if (listener < 0 || container < 0)
-		return vqp_error_fail(error, errno, "cannot wait for the container's start: %s", strerror(errno));
+		return vqp_error_set(error, -errno, "cannot wait for the container's start: %s", strerror(errno));
 	ret = listen_for(attendant->id, listener);
 	if (ret)
-		return vqp_error_fail(error, -ret, "cannot wait for the container's start: %s", strerror(-ret));
+		return vqp_error_set(error, ret, "cannot wait for the container's start: %s", strerror(-ret));
 	stay();
 	serve(attendant, listener, container);
 	return 0;
@@ -172,7 +172,7 @@ static int read_answer(int fd, char text[ANSWER_MAX])
 	return 0;
 }
 
-int vqp_attendant_ask(const char *id, char **error)
+int vqp_attendant_ask(const char *id, struct vqp_error *error)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	const struct timeval patience = { .tv_sec = ANSWER_S };
@@ -183,9 +183,9 @@ int vqp_attendant_ask(const char *id, char **error)
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
 	    connect(fd, (struct sockaddr *)&name, bytes))
-		return vqp_error_fail(error, errno, "cannot reach the container's attendant: %s", strerror(errno));
+		return vqp_error_set(error, -errno, "cannot reach the container's attendant: %s", strerror(errno));
 	ret = read_answer(fd, text);
 	if (ret)
-		return vqp_error_fail(error, -ret, "the container's attendant does not answer: %s", strerror(-ret));
-	return *text ? vqp_error_fail(error, EIO, "%s", text) : 0;
+		return vqp_error_set(error, ret, "the container's attendant does not answer: %s", strerror(-ret));
+	return *text ? vqp_error_set(error, -EIO, "%s", text) : 0;
 }

@@ -12,31 +12,33 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "../common/error.h"
+
 /*
  * Go on in a process of its own, and end this one with that one's exit status; or with 0, as soon as that one calls
- * vqp_attendant_stay(). 0, in the new process, or a negative errno value with *error set to a text to be freed.
+ * vqp_attendant_stay(). 0, in the new process, or a negative errno value with *error set.
  */
-int vqp_attendant_begin(char **error);
+int vqp_attendant_begin(struct vqp_error *error);
 
 struct vqp_attendant {
 	const char *id;			/* the container's */
 	pid_t pid;			/* the container's first process */
-	/* 0, or a negative errno value with *error set, to be freed. */
-	int (*make)(void *context, char **error);
+	/* 0, or a negative errno value with *error set. */
+	int (*make)(void *context, struct vqp_error *error);
 	void *context;
 };
 
 /*
  * After vqp_attendant_begin(), in the container's network namespace: call `make` whenever the container asks,
  * until that succeeds or the container's first process has ended. 0, or a negative errno value with *error set
- * to a text to be freed, if this process could not begin to listen.
+ * if this process could not begin to listen.
  */
-int vqp_attendant_stay(const struct vqp_attendant *attendant, char **error);
+int vqp_attendant_stay(const struct vqp_attendant *attendant, struct vqp_error *error);
 
 /*
- * In the container `id`: have its attendant do its work. 0, or a negative errno value with *error set to a text
- * to be freed: -ECONNREFUSED if there is no attendant, otherwise what the attendant said.
+ * In the container `id`: have its attendant do its work. 0, or a negative errno value with *error set:
+ * -ECONNREFUSED if there is no attendant, otherwise what the attendant said.
  */
-int vqp_attendant_ask(const char *id, char **error);
+int vqp_attendant_ask(const char *id, struct vqp_error *error);
 
 #endif

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../common/cleanup.h"
+#include "../common/error.h"
 #include "../common/io.h"
 #include "bundle.h"
-#include "../common/cleanup.h"
-#include "error.h"
 
 static void put_object(json_object **object)
 {
@@ -22,24 +22,24 @@ static void put_object(json_object **object)
 #define cleanup_object	__attribute__((cleanup(put_object)))
 
 static int read_spec(int dir, const char *file, const struct vqp_grant *grant, json_object **spec,
-		     struct stat *old, char **error)
+		     struct stat *old, struct vqp_error *error)
 {
 	cleanup_close int fd = openat(dir, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	cleanup_free char *text = NULL;
 	ssize_t n;
 
 	if (fd < 0 || fstat(fd, old))
-		return vqp_error_fail(error, errno, "cannot open " VQP_SPEC_FILE ": %s", strerror(errno));
+		return vqp_error_set(error, -errno, "cannot open " VQP_SPEC_FILE ": %s", strerror(errno));
 	if (!S_ISREG(old->st_mode) || old->st_size > VQP_SPEC_MAX_BYTES)
-		return vqp_error_fail(error, EFBIG, VQP_SPEC_FILE " is no file of at most %u bytes",
-				      VQP_SPEC_MAX_BYTES);
+		return vqp_error_set(error, -EFBIG, VQP_SPEC_FILE " is no file of at most %u bytes",
+				     VQP_SPEC_MAX_BYTES);
 	text = malloc(old->st_size + 1);
 	if (!text)
-		return vqp_error_fail(error, ENOMEM, "out of memory");
+		return vqp_error_set(error, -ENOMEM, "out of memory");
 	n = vqp_io_read(fd, text, old->st_size);
 	if (n != old->st_size)
-		return vqp_error_fail(error, n < 0 ? (int)-n : EIO, "cannot read " VQP_SPEC_FILE ": %s",
-				      n < 0 ? strerror((int)-n) : "it changed meanwhile");
+		return vqp_error_set(error, n < 0 ? (int)n : -EIO, "cannot read " VQP_SPEC_FILE ": %s",
+				     n < 0 ? strerror((int)-n) : "it changed meanwhile");
 	text[n] = '\0';
 	return vqp_spec_edit(text, n, grant, spec, error);
 }
@@ -58,7 +58,7 @@ static int write_file(int dir, const char *name, json_object *spec, const struct
 	return vqp_io_write(fd, text, bytes);
 }
 
-static int replace_spec(int dir, const char *file, json_object *spec, const struct stat *old, char **error)
+static int replace_spec(int dir, const char *file, json_object *spec, const struct stat *old, struct vqp_error *error)
 {
 	char name[64];
 	int ret;
@@ -70,10 +70,10 @@ static int replace_spec(int dir, const char *file, json_object *spec, const stru
 	if (!ret)
 		return 0;
 	unlinkat(dir, name, 0);
-	return vqp_error_fail(error, -ret, "cannot replace " VQP_SPEC_FILE ": %s", strerror(-ret));
+	return vqp_error_set(error, ret, "cannot replace " VQP_SPEC_FILE ": %s", strerror(-ret));
 }
 
-static int grant_in(const char *path, const char *file, const struct vqp_grant *grant, char **error)
+static int grant_in(const char *path, const char *file, const struct vqp_grant *grant, struct vqp_error *error)
 {
 	cleanup_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_object json_object *spec = NULL;
@@ -81,12 +81,12 @@ static int grant_in(const char *path, const char *file, const struct vqp_grant *
 	int ret;
 
 	if (dir < 0)
-		return vqp_error_fail(error, errno, "cannot open bundle %s: %s", path, strerror(errno));
+		return vqp_error_set(error, -errno, "cannot open bundle %s: %s", path, strerror(errno));
 	ret = read_spec(dir, file, grant, &spec, &old, error);
 	return ret ? ret : replace_spec(dir, file, spec, &old, error);
 }
 
-int vqp_bundle_grant(const char *bundle, const char *config, const struct vqp_grant *grant, char **error)
+int vqp_bundle_grant(const char *bundle, const char *config, const struct vqp_grant *grant, struct vqp_error *error)
 {
 	cleanup_free char *dir = NULL;
 	const char *slash;
@@ -99,6 +99,6 @@ int vqp_bundle_grant(const char *bundle, const char *config, const struct vqp_gr
 		return grant_in(".", config, grant, error);
 	dir = strndup(config, slash - config + 1);
 	if (!dir)
-		return vqp_error_fail(error, ENOMEM, "out of memory");
+		return vqp_error_set(error, -ENOMEM, "out of memory");
 	return grant_in(dir, slash + 1, grant, error);
 }

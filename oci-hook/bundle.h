@@ -3,13 +3,14 @@
 #ifndef VQP_OCI_BUNDLE_H
 #define VQP_OCI_BUNDLE_H
 
+#include "../common/error.h"
 #include "spec.h"
 
 /*
  * Grant the container /dev/vqp in the bundle's config.json, or in the file
  * `config` if that is not NULL, replacing the file at once. 0, or a negative
- * errno value with *error set to a text to be freed.
+ * errno value with *error set.
  */
-int vqp_bundle_grant(const char *bundle, const char *config, const struct vqp_grant *grant, char **error);
+int vqp_bundle_grant(const char *bundle, const char *config, const struct vqp_grant *grant, struct vqp_error *error);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "../common/error.h"
+
 #define VQP_CONFIG_FILE		"/etc/vqp/runtime.json"
 #define VQP_CONFIG_MAX_BYTES	(64U << 10)
 
@@ -15,8 +17,8 @@
 /*
  * *text, to be freed, with a NUL after its *bytes bytes; "{}" if there is no
  * file. A file that others than root could have written is refused. 0, or a
- * negative errno value with *error set to a text to be freed.
+ * negative errno value with *error set.
  */
-int vqp_config_read(const char *path, char **text, size_t *bytes, char **error);
+int vqp_config_read(const char *path, char **text, size_t *bytes, struct vqp_error *error);
 
 #endif

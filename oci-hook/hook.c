@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 #include "../common/address.h"
+#include "../common/cleanup.h"
 #include "../common/client.h"
+#include "../common/error.h"
 #include "../common/filter.h"
 #include "../common/privilege.h"
 #include "attendant.h"
-#include "../common/cleanup.h"
 #include "config.h"
-#include "error.h"
 #include "limits.h"
 #include "name.h"
 #include "namespace.h"
@@ -66,16 +66,16 @@ enum addressless {
 #define NOT_YET		1	/* what is done here returns so if it is to be done again at the container's start */
 
 /* What is there must be what the annotations ask for, if they ask. */
-static int compare(const struct vqp_wish *wish, const struct vqp_namespace *found, char **error)
+static int compare(const struct vqp_wish *wish, const struct vqp_namespace *found, struct vqp_error *error)
 {
 	char address[VQP_ADDRESS_TEXT];
 
 	vqp_address_format(found->gid, address);
 	if ((wish->tenant && wish->tenant != found->tenant) ||
 	    (*wish->address && strcmp(wish->address, address)))
-		return vqp_error_fail(error, EEXIST,
-				      "the container's network namespace already has the VQP namespace %s of tenant %u, not what its annotations ask for",
-				      address, found->tenant);
+		return vqp_error_set(error, -EEXIST,
+				     "the container's network namespace already has the VQP namespace %s of tenant %u, not what its annotations ask for",
+				     address, found->tenant);
 	return 0;
 }
 
@@ -85,7 +85,7 @@ static int failure(int ret)
 	return ret > 0 ? -ret : ret;
 }
 
-static int request_add(const char *id, const char *netns, const struct vqp_terms *terms, char **error)
+static int request_add(const char *id, const char *netns, const struct vqp_terms *terms, struct vqp_error *error)
 {
 	json_auto_t *reply = NULL, *request =
 		json_pack("{s:s, s:s+, s:s, s:s, s:I, s:s, s:o}", "op", "add", "id", ID_PREFIX, id,
@@ -99,7 +99,8 @@ static int request_add(const char *id, const char *netns, const struct vqp_terms
  * What the operator lets this container have, which is where this thread is. NOT_YET: that is not known, for
  * its network decides it.
  */
-static int decide(const struct vqp_wish *wish, enum addressless addressless, struct vqp_terms *terms, char **error)
+static int decide(const struct vqp_wish *wish, enum addressless addressless, struct vqp_terms *terms,
+		  struct vqp_error *error)
 {
 	const bool may_wait = addressless == IS_LATE || addressless == AWAITS;
 	uint8_t gids[ADDRESSES_MAX][VQP_GID_BYTES];
@@ -117,26 +118,26 @@ static int decide(const struct vqp_wish *wish, enum addressless addressless, str
 
 /* A container without an address gets no VQP namespace, unless it asks for one. */
 static int add(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns,
-	       enum addressless addressless, char **error)
+	       enum addressless addressless, struct vqp_error *error)
 {
 	struct vqp_terms terms = { 0 };
 	int ret = decide(wish, addressless, &terms, error);
 
 	if (ret == -EADDRNOTAVAIL && !wish->tenant && addressless != FAILS) {
 		fprintf(stderr, "vqp-hook: %s, so container %s gets no VQP namespace\n",
-			*error ? *error : "no address", state->id);
+			vqp_error_text(error), state->id);
 		return 0;
 	}
 	return ret ? ret : request_add(state->id, netns, &terms, error);
 }
 
-static int give_up(int ret, char **error)
+static int give_up(int ret, struct vqp_error *error)
 {
-	return ret ? vqp_error_fail(error, -ret, "cannot give up privileges: %s", strerror(-ret)) : 0;
+	return ret ? vqp_error_set(error, ret, "cannot give up privileges: %s", strerror(-ret)) : 0;
 }
 
 /* -ENONET: there is none. */
-static int use_found(const struct vqp_wish *wish, char **error)
+static int use_found(const struct vqp_wish *wish, struct vqp_error *error)
 {
 	struct vqp_namespace found;
 	int ret = vqp_namespace_query(&found, wish->address, error);
@@ -144,30 +145,24 @@ static int use_found(const struct vqp_wish *wish, char **error)
 	return ret ? ret : compare(wish, &found, error);
 }
 
-static void forget(char **error)
-{
-	free(*error);
-	*error = NULL;
-}
-
 /* See to it that the network namespace where this thread is, `netns`, has the VQP namespace that is wished for. */
 static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns,
-		  enum addressless addressless, char **error)
+		  enum addressless addressless, struct vqp_error *error)
 {
 	int ret = use_found(wish, error);
 
 	if (ret != -ENONET)
 		return ret;
-	forget(error);
+	vqp_error_clear(error);
 	ret = add(state, wish, netns, addressless, error);
 	if (ret != -EEXIST)
 		return ret;
 	/* Another container of this network namespace, which started at the same time, was quicker. */
-	forget(error);
+	vqp_error_clear(error);
 	return use_found(wish, error);
 }
 
-static int enter(const char *netns, char **error)
+static int enter(const char *netns, struct vqp_error *error)
 {
 	int ret = vqp_namespace_enter(netns, error);
 
@@ -175,7 +170,7 @@ static int enter(const char *netns, char **error)
 }
 
 /* vqp-network comes before this hook, where vqp-runtime has put both. */
-static int check_attached(const struct vqp_state *state, const char *netns, char **error)
+static int check_attached(const struct vqp_state *state, const char *netns, struct vqp_error *error)
 {
 	struct vqp_pin pin;
 
@@ -184,12 +179,12 @@ static int check_attached(const struct vqp_state *state, const char *netns, char
 		if (vqp_pin_holds(&pin, netns))
 			return 0;
 	}
-	return vqp_error_fail(error, ENONET, "annotation " VQP_WISH_NETWORK ": nobody has attached the container: "
-			      "start it by vqp-runtime, or have the hook vqp-network before this one");
+	return vqp_error_set(error, -ENONET, "annotation " VQP_WISH_NETWORK ": nobody has attached the container: "
+			     "start it by vqp-runtime, or have the hook vqp-network before this one");
 }
 
 /* The container has its network now, if it gets any. */
-static int make_at_start(void *context, char **error)
+static int make_at_start(void *context, struct vqp_error *error)
 {
 	const struct vqp_state *state = context;
 	struct vqp_wish wish;
@@ -201,13 +196,13 @@ static int make_at_start(void *context, char **error)
 	return ret ? ret : ensure(state, &wish, netns, FAILS, error);
 }
 
-static int attend(struct vqp_state *state, char **error)
+static int attend(struct vqp_state *state, struct vqp_error *error)
 {
 	return vqp_attendant_stay(&(struct vqp_attendant){ .id = state->id, .pid = state->pid,
 							   .make = make_at_start, .context = state }, error);
 }
 
-static int create(struct vqp_state *state, enum addressless addressless, char **error)
+static int create(struct vqp_state *state, enum addressless addressless, struct vqp_error *error)
 {
 	struct vqp_wish wish;
 	char netns[32];
@@ -216,7 +211,7 @@ static int create(struct vqp_state *state, enum addressless addressless, char **
 	if (ret)
 		return ret;
 	if (!state->pid)
-		return vqp_error_fail(error, EINVAL, "the container's state has no \"pid\"");
+		return vqp_error_set(error, -EINVAL, "the container's state has no \"pid\"");
 	snprintf(netns, sizeof(netns), "/proc/%d/ns/net", state->pid);
 	ret = vqp_namespace_is_host(netns, error);
 	if (!ret && wish.network)
@@ -224,8 +219,8 @@ static int create(struct vqp_state *state, enum addressless addressless, char **
 	if (ret < 0)
 		return ret;
 	if (ret && (wish.tenant || *wish.address || wish.network || addressless == AWAITS))
-		return vqp_error_fail(error, EINVAL,
-				      "the container uses the host's network, so it can have no VQP namespace");
+		return vqp_error_set(error, -EINVAL,
+				     "the container uses the host's network, so it can have no VQP namespace");
 	if (ret)
 		return 0;
 	ret = enter(netns, error);
@@ -237,7 +232,7 @@ static int create(struct vqp_state *state, enum addressless addressless, char **
 }
 
 /* In the container, before its process begins: it does not without a VQP namespace. */
-static int start(const struct vqp_state *state, char **error)
+static int start(const struct vqp_state *state, struct vqp_error *error)
 {
 	struct vqp_wish wish;
 	int ret = vqp_wish_parse(&wish, state->annotations, error);
@@ -248,15 +243,15 @@ static int start(const struct vqp_state *state, char **error)
 	ret = vqp_attendant_ask(state->id, error);
 	if (ret && ret != -ECONNREFUSED)
 		return ret;
-	forget(error);
+	vqp_error_clear(error);
 	ret = use_found(&wish, error);
 	if (ret != -ENONET)
 		return ret;
-	forget(error);
-	return vqp_error_fail(error, ENONET, "the container has no VQP namespace: neither CNI nor vqp-hook has made one");
+	vqp_error_clear(error);
+	return vqp_error_set(error, -ENONET, "the container has no VQP namespace: neither CNI nor vqp-hook has made one");
 }
 
-static int delete(const struct vqp_state *state, char **error)
+static int delete(const struct vqp_state *state, struct vqp_error *error)
 {
 	json_auto_t *reply = NULL, *request =
 		json_pack("{s:s, s:s+, s:s}", "op", "del", "id", ID_PREFIX, state->id,
@@ -286,7 +281,7 @@ static enum stage find_stage(int argc, char **argv, enum addressless *addressles
 }
 
 /* As the host's root, who lets go of what he has. */
-static int prepare(enum stage stage, enum addressless addressless, char **error)
+static int prepare(enum stage stage, enum addressless addressless, struct vqp_error *error)
 {
 	int ret = vqp_rootless_refuse(error);
 
@@ -298,7 +293,7 @@ static int prepare(enum stage stage, enum addressless addressless, char **error)
 	return ret ? ret : give_up(vqp_filter_install(VQP_PROGRAM_HOOK), error);
 }
 
-static int carry_out(enum stage stage, struct vqp_state *state, enum addressless addressless, char **error)
+static int carry_out(enum stage stage, struct vqp_state *state, enum addressless addressless, struct vqp_error *error)
 {
 	switch (stage) {
 	case CREATE:
@@ -314,7 +309,7 @@ int main(int argc, char **argv)
 {
 	enum addressless addressless;
 	const enum stage stage = find_stage(argc, argv, &addressless);
-	cleanup_free char *error = NULL;
+	cleanup_error struct vqp_error error = { 0 };
 	struct vqp_state state = { 0 };
 	int ret = 0;
 
@@ -335,7 +330,7 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = carry_out(stage, &state, addressless, &error);
 	if (ret)
-		fprintf(stderr, "vqp-hook: %s: %s\n", argv[1], error ? error : strerror(abs(ret)));
+		fprintf(stderr, "vqp-hook: %s: %s\n", argv[1], vqp_error_text(&error));
 	vqp_state_clear(&state);
 	return ret != 0;
 }

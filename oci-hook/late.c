@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "../common/cleanup.h"
-#include "error.h"
+#include "../common/error.h"
 #include "late.h"
 #include "name.h"
 
@@ -68,17 +68,17 @@ static int replace(const char *id, const char *bundle)
 	return ret;
 }
 
-int vqp_late_note(const char *id, const char *bundle, char **error)
+int vqp_late_note(const char *id, const char *bundle, struct vqp_error *error)
 {
 	cleanup_free char *path = realpath(bundle, NULL);
 	int ret;
 
 	if (!path)
-		return vqp_error_fail(error, errno, "bundle %s: %s", bundle, strerror(errno));
+		return vqp_error_set(error, -errno, "bundle %s: %s", bundle, strerror(errno));
 	if ((mkdir(PARENT, 0755) && errno != EEXIST) || (mkdir(NOTES, 0700) && errno != EEXIST))
-		return vqp_error_fail(error, errno, "cannot make " NOTES ": %s", strerror(errno));
+		return vqp_error_set(error, -errno, "cannot make " NOTES ": %s", strerror(errno));
 	ret = replace(id, path);
-	return ret ? vqp_error_fail(error, -ret, "cannot make " NOTES "/%s: %s", id, strerror(-ret)) : 0;
+	return ret ? vqp_error_set(error, ret, "cannot make " NOTES "/%s: %s", id, strerror(-ret)) : 0;
 }
 
 bool vqp_late_is_noted(const char *id)
@@ -118,34 +118,34 @@ static int spawn_and_wait(char *const *argv, const int files[3], int *status)
 }
 
 /* The first line of what it said is the reason, if it has failed. */
-static int run(char *const *argv, int in, int out, char **error)
+static int run(char *const *argv, int in, int out, struct vqp_error *error)
 {
 	cleanup_close int said = memfd_create("said", MFD_CLOEXEC);
 	char text[1024] = "";
 	int status = 0, ret = said < 0 ? -errno : spawn_and_wait(argv, (const int[]){ in, out, said }, &status);
 
 	if (ret)
-		return vqp_error_fail(error, -ret, "cannot run %s: %s", argv[0], strerror(-ret));
+		return vqp_error_set(error, ret, "cannot run %s: %s", argv[0], strerror(-ret));
 	if (!status)
 		return 0;
 	if (pread(said, text, sizeof(text) - 1, 0) <= 0 || *text == '\n')
-		return vqp_error_fail(error, EIO, "%s failed", argv[0]);
+		return vqp_error_set(error, -EIO, "%s failed", argv[0]);
 	text[strcspn(text, "\n")] = '\0';
-	return vqp_error_fail(error, EIO, "%s", text);
+	return vqp_error_set(error, -EIO, "%s", text);
 }
 
-int vqp_late_make(char *const *state, const char *hook, const char *stage, char **error)
+int vqp_late_make(char *const *state, const char *hook, const char *stage, struct vqp_error *error)
 {
 	cleanup_close int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	cleanup_close int answer = memfd_create("state", MFD_CLOEXEC);
 	int ret;
 
 	if (nothing < 0 || answer < 0)
-		return vqp_error_fail(error, errno, "cannot run %s: %s", hook, strerror(errno));
+		return vqp_error_set(error, -errno, "cannot run %s: %s", hook, strerror(errno));
 	ret = run(state, nothing, answer, error);
 	if (ret)
 		return ret;
 	if (lseek(answer, 0, SEEK_SET) < 0)
-		return vqp_error_fail(error, errno, "cannot read the state: %s", strerror(errno));
+		return vqp_error_set(error, -errno, "cannot read the state: %s", strerror(errno));
 	return run((char *const[]){ (char *)hook, (char *)stage, NULL }, answer, STDOUT_FILENO, error);
 }

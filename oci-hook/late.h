@@ -8,11 +8,13 @@
 
 #include <stdbool.h>
 
+#include "../common/error.h"
+
 /* Whether the container `id` can have a note: NULL cannot. */
 bool vqp_late_may_be(const char *id);
 
-/* Write one. 0, or a negative errno value with *error set to a text to be freed. */
-int vqp_late_note(const char *id, const char *bundle, char **error);
+/* Write one. 0, or a negative errno value with *error set. */
+int vqp_late_note(const char *id, const char *bundle, struct vqp_error *error);
 
 bool vqp_late_is_noted(const char *id);
 
@@ -21,9 +23,9 @@ void vqp_late_forget(const char *id);
 
 /*
  * Run `hook` at `stage` with the container's state, which the command `state` writes (its first word
- * is a path). 0, or a negative errno value with *error set to a text to be freed: the hook's own, if
+ * is a path). 0, or a negative errno value with *error set: the hook's own, if
  * it has said something.
  */
-int vqp_late_make(char *const *state, const char *hook, const char *stage, char **error);
+int vqp_late_make(char *const *state, const char *hook, const char *stage, struct vqp_error *error);
 
 #endif

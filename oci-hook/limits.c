@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "error.h"
+#include "../common/error.h"
 #include "limits.h"
 
 const struct vqp_limits_kind vqp_limits_kinds[VQP_LIMITS_COUNT] = {
@@ -32,23 +32,23 @@ static int find(const char *name)
 	return i;
 }
 
-int vqp_limits_parse(struct vqp_limits *limits, const json_t *object, char **error)
+int vqp_limits_parse(struct vqp_limits *limits, const json_t *object, struct vqp_error *error)
 {
 	const char *name;
 	json_t *value;
 
 	if (object && !json_is_object(object))
-		return vqp_error_fail(error, EINVAL, "\"limits\" must be an object");
+		return vqp_error_set(error, -EINVAL, "\"limits\" must be an object");
 	json_object_foreach((json_t *)object, name, value) {
 		int i = find(name);
 
 		if (i == VQP_LIMITS_COUNT)
-			return vqp_error_fail(error, EINVAL, "\"limits\" knows max_vqps, max_mrs, max_bytes, max_rate and "
-					      "priority, not \"%s\"", name);
+			return vqp_error_set(error, -EINVAL, "\"limits\" knows max_vqps, max_mrs, max_bytes, max_rate and "
+					     "priority, not \"%s\"", name);
 		if (!is_within(&vqp_limits_kinds[i], value))
-			return vqp_error_fail(error, EINVAL, "\"%s\" must be %sa number from %lld to %lld", name,
-					      vqp_limits_kinds[i].may_be_none ? "0 (no limit) or " : "",
-					      (long long)vqp_limits_kinds[i].min, (long long)vqp_limits_kinds[i].max);
+			return vqp_error_set(error, -EINVAL, "\"%s\" must be %sa number from %lld to %lld", name,
+					     vqp_limits_kinds[i].may_be_none ? "0 (no limit) or " : "",
+					     (long long)vqp_limits_kinds[i].min, (long long)vqp_limits_kinds[i].max);
 		limits->max[i] = json_integer_value(value);
 	}
 	return 0;

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../common/error.h"
+
 enum {
 	VQP_LIMITS_VQPS, VQP_LIMITS_MRS, VQP_LIMITS_BYTES, VQP_LIMITS_RATE, VQP_LIMITS_PRIORITY, VQP_LIMITS_COUNT
 };
@@ -32,9 +34,9 @@ extern const struct vqp_limits vqp_limits_default;
 
 /*
  * Those that `object` gives; the others stay as they are. NULL is an object
- * without any. -EINVAL with *error set to a text to be freed.
+ * without any. -EINVAL with *error set.
  */
-int vqp_limits_parse(struct vqp_limits *limits, const json_t *object, char **error);
+int vqp_limits_parse(struct vqp_limits *limits, const json_t *object, struct vqp_error *error);
 
 /* A new object; NULL when memory ran out. */
 json_t *vqp_limits_json(const struct vqp_limits *limits);

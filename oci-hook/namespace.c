@@ -12,63 +12,63 @@
 
 #include "../common/address.h"
 #include "../common/cleanup.h"
-#include "error.h"
+#include "../common/error.h"
 #include "namespace.h"
 
 #define OWN	"/proc/self/ns/net"
 
-int vqp_namespace_is_host(const char *path, char **error)
+int vqp_namespace_is_host(const char *path, struct vqp_error *error)
 {
 	struct stat own, other;
 
 	if (stat(OWN, &own) || stat(path, &other))
-		return vqp_error_fail(error, errno, "cannot look at the container's network namespace %s: %s",
-				      path, strerror(errno));
+		return vqp_error_set(error, -errno, "cannot look at the container's network namespace %s: %s",
+				     path, strerror(errno));
 	return own.st_ino == other.st_ino && own.st_dev == other.st_dev;
 }
 
-int vqp_namespace_has_interface(const char *path, const char *name, char **error)
+int vqp_namespace_has_interface(const char *path, const char *name, struct vqp_error *error)
 {
 	cleanup_close int own = open(OWN, O_RDONLY | O_CLOEXEC);
 	int ret;
 
 	if (own < 0)
-		return vqp_error_fail(error, errno, "cannot open " OWN ": %s", strerror(errno));
+		return vqp_error_set(error, -errno, "cannot open " OWN ": %s", strerror(errno));
 	ret = vqp_namespace_enter(path, error);
 	if (ret)
 		return ret;
 	ret = if_nametoindex(name) > 0;
 	if (setns(own, CLONE_NEWNET))
-		return vqp_error_fail(error, errno, "cannot leave network namespace %s: %s", path, strerror(errno));
+		return vqp_error_set(error, -errno, "cannot leave network namespace %s: %s", path, strerror(errno));
 	return ret;
 }
 
-int vqp_namespace_enter(const char *path, char **error)
+int vqp_namespace_enter(const char *path, struct vqp_error *error)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return vqp_error_fail(error, errno, "cannot open network namespace %s: %s", path, strerror(errno));
+		return vqp_error_set(error, -errno, "cannot open network namespace %s: %s", path, strerror(errno));
 	if (setns(fd, CLONE_NEWNET))
-		return vqp_error_fail(error, errno, "cannot enter network namespace %s: %s", path, strerror(errno));
+		return vqp_error_set(error, -errno, "cannot enter network namespace %s: %s", path, strerror(errno));
 	return 0;
 }
 
-int vqp_namespace_query(struct vqp_namespace *found, const char *address, char **error)
+int vqp_namespace_query(struct vqp_namespace *found, const char *address, struct vqp_error *error)
 {
 	cleanup_close int fd = open(VQP_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
 	struct vqp_query query = { 0 };
 	struct vqp_attach attach;
 
 	if (fd < 0)
-		return vqp_error_fail(error, errno, "cannot open " VQP_DEVICE_PATH ": %s: is the vqp module loaded?",
-				      strerror(errno));
+		return vqp_error_set(error, -errno, "cannot open " VQP_DEVICE_PATH ": %s: is the vqp module loaded?",
+				     strerror(errno));
 	/* What fails of this leaves the oldest, or fails below. */
 	if (*address && !vqp_address_parse(address, attach.gid))
 		ioctl(fd, VQP_IOC_ATTACH, &attach);
 	if (ioctl(fd, VQP_IOC_QUERY, &query))
-		return vqp_error_fail(error, errno, "cannot ask " VQP_DEVICE_PATH " for the VQP namespace: %s",
-				      strerror(errno));
+		return vqp_error_set(error, -errno, "cannot ask " VQP_DEVICE_PATH " for the VQP namespace: %s",
+				     strerror(errno));
 	found->tenant = query.tenant;
 	memcpy(found->gid, query.gid, sizeof(found->gid));
 	return 0;
@@ -94,13 +94,13 @@ static int global_gid(const struct sockaddr *address, uint8_t gid[VQP_GID_BYTES]
 	}
 }
 
-int vqp_namespace_gids(uint8_t (*gids)[VQP_GID_BYTES], size_t max, size_t *count, char **error)
+int vqp_namespace_gids(uint8_t (*gids)[VQP_GID_BYTES], size_t max, size_t *count, struct vqp_error *error)
 {
 	struct ifaddrs *list;
 
 	*count = 0;
 	if (getifaddrs(&list))
-		return vqp_error_fail(error, errno, "cannot list the container's addresses: %s", strerror(errno));
+		return vqp_error_set(error, -errno, "cannot list the container's addresses: %s", strerror(errno));
 	for (const struct ifaddrs *entry = list; entry && *count < max; entry = entry->ifa_next)
 		if (entry->ifa_addr && !(entry->ifa_flags & IFF_LOOPBACK) && entry->ifa_flags & IFF_UP &&
 		    global_gid(entry->ifa_addr, gids[*count]))

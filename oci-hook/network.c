@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/privilege.h"
 #include "../common/cleanup.h"
+#include "../common/error.h"
+#include "../common/privilege.h"
 #include "config.h"
-#include "error.h"
 #include "library.h"
 #include "name.h"
 #include "namespace.h"
@@ -55,15 +55,15 @@ static struct vqpcni_attachment attachment(const struct vqp_state *state, const 
 	};
 }
 
-static int keep(enum vqp_phase phase, char **error)
+static int keep(enum vqp_phase phase, struct vqp_error *error)
 {
 	int ret = vqp_privilege_keep(phase);
 
-	return ret ? vqp_error_fail(error, -ret, "cannot give up privileges: %s", strerror(-ret)) : 0;
+	return ret ? vqp_error_set(error, ret, "cannot give up privileges: %s", strerror(-ret)) : 0;
 }
 
 static int call(const char *function, const struct vqp_state *state, const struct vqp_wish *wish,
-		const struct vqp_pin *pin, char **error)
+		const struct vqp_pin *pin, struct vqp_error *error)
 {
 	struct vqpcni_attachment given = attachment(state, wish, pin);
 	int ret = keep(VQP_PHASE_NETWORK_PLUGINS, error);
@@ -71,41 +71,41 @@ static int call(const char *function, const struct vqp_state *state, const struc
 	return ret ? ret : vqp_library_call(function, &given, error);
 }
 
-static int check_permitted(const struct vqp_wish *wish, char **error)
+static int check_permitted(const struct vqp_wish *wish, struct vqp_error *error)
 {
 	struct vqp_policy policy = { 0 };
 	int ret = vqp_policy_read(&policy, error);
 
 	if (!ret && !vqp_policy_has_network(&policy, wish->network))
-		ret = vqp_error_fail(error, EPERM, "annotation " VQP_WISH_NETWORK ": %s is not among \"networks\" of "
-				     "\"annotations\" in " VQP_CONFIG_FILE, wish->network);
+		ret = vqp_error_set(error, -EPERM, "annotation " VQP_WISH_NETWORK ": %s is not among \"networks\" of "
+				    "\"annotations\" in " VQP_CONFIG_FILE, wish->network);
 	vqp_policy_clear(&policy);
 	return ret;
 }
 
 /* Neither the host's network nor one that somebody has set up. */
-static int check_unattached(const char *netns, char **error)
+static int check_unattached(const char *netns, struct vqp_error *error)
 {
 	int ret = vqp_namespace_is_host(netns, error);
 
 	if (ret > 0)
-		return vqp_error_fail(error, EINVAL, "the container uses the host's network, so annotation "
-				      VQP_WISH_NETWORK " cannot give it another");
+		return vqp_error_set(error, -EINVAL, "the container uses the host's network, so annotation "
+				     VQP_WISH_NETWORK " cannot give it another");
 	if (!ret)
 		ret = vqp_namespace_has_interface(netns, IFNAME, error);
 	if (ret > 0)
-		return vqp_error_fail(error, EEXIST, "the container has a network, its " IFNAME ": annotation "
-				      VQP_WISH_NETWORK " is for those that have none, as on Docker's network none");
+		return vqp_error_set(error, -EEXIST, "the container has a network, its " IFNAME ": annotation "
+				     VQP_WISH_NETWORK " is for those that have none, as on Docker's network none");
 	return ret;
 }
 
-static int attach(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, char **error)
+static int attach(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, struct vqp_error *error)
 {
 	char netns[32];
 	int ret;
 
 	if (!state->pid)
-		return vqp_error_fail(error, EINVAL, "the container's state has no \"pid\"");
+		return vqp_error_set(error, -EINVAL, "the container's state has no \"pid\"");
 	snprintf(netns, sizeof(netns), "/proc/%d/ns/net", state->pid);
 	ret = check_permitted(wish, error);
 	if (!ret)
@@ -124,7 +124,7 @@ static int attach(const struct vqp_state *state, const struct vqp_wish *wish, co
 }
 
 /* Without a pin it has not been attached, or is not any more. */
-static int detach(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, char **error)
+static int detach(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, struct vqp_error *error)
 {
 	int ret;
 
@@ -136,7 +136,7 @@ static int detach(const struct vqp_state *state, const struct vqp_wish *wish, co
 }
 
 static int run(int (*stage)(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin,
-			    char **error), const struct vqp_state *state, char **error)
+			    struct vqp_error *error), const struct vqp_state *state, struct vqp_error *error)
 {
 	struct vqp_wish wish;
 	struct vqp_pin pin;
@@ -145,16 +145,16 @@ static int run(int (*stage)(const struct vqp_state *state, const struct vqp_wish
 	if (ret || !wish.network)
 		return ret;
 	if (!vqp_name_is_valid(state->id))
-		return vqp_error_fail(error, EINVAL, "a container named \"%s\" can have no CNI network: "
-				      "only letters, digits, \"_\", \".\" and \"-\" are for names there", state->id);
+		return vqp_error_set(error, -EINVAL, "a container named \"%s\" can have no CNI network: "
+				     "only letters, digits, \"_\", \".\" and \"-\" are for names there", state->id);
 	vqp_pin_name(&pin, state->id);
 	return stage(state, &wish, &pin, error);
 }
 
 int main(int argc, char **argv)
 {
-	int (*stage)(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, char **error);
-	cleanup_free char *error = NULL;
+	int (*stage)(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, struct vqp_error *error);
+	cleanup_error struct vqp_error error = { 0 };
 	struct vqp_state state = { 0 };
 	int ret;
 
@@ -179,7 +179,7 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = run(stage, &state, &error);
 	if (ret)
-		fprintf(stderr, "vqp-network: %s: %s\n", argv[1], error ? error : strerror(-ret));
+		fprintf(stderr, "vqp-network: %s: %s\n", argv[1], vqp_error_text(&error));
 	vqp_state_clear(&state);
 	return ret != 0;
 }

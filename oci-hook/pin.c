@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../common/cleanup.h"
-#include "error.h"
+#include "../common/error.h"
 #include "pin.h"
 
 /* Not /run/netns, which `ip netns` binds over itself: what was there before could never be taken away. */
@@ -54,7 +54,7 @@ static int make_file(const char *path)
 	return fd < 0 ? -errno : 0;
 }
 
-int vqp_pin_make(const struct vqp_pin *pin, const char *netns, char **error)
+int vqp_pin_make(const struct vqp_pin *pin, const char *netns, struct vqp_error *error)
 {
 	int ret = make_file(pin->path);
 
@@ -62,8 +62,8 @@ int vqp_pin_make(const struct vqp_pin *pin, const char *netns, char **error)
 		ret = -errno;
 		vqp_pin_remove(pin);
 	}
-	return ret ? vqp_error_fail(error, -ret, "cannot bind network namespace %s to %s: %s", netns, pin->path,
-				    strerror(-ret)) : 0;
+	return ret ? vqp_error_set(error, ret, "cannot bind network namespace %s to %s: %s", netns, pin->path,
+				   strerror(-ret)) : 0;
 }
 
 void vqp_pin_remove(const struct vqp_pin *pin)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "../common/error.h"
 #include "name.h"
 
 struct vqp_pin {
@@ -28,8 +29,8 @@ bool vqp_pin_is_namespace(const struct vqp_pin *pin);
 /* It is that network namespace which is at the path `netns`. */
 bool vqp_pin_holds(const struct vqp_pin *pin, const char *netns);
 
-/* Bind it to the network namespace at `netns`. 0, or a negative errno value with *error set, to be freed. */
-int vqp_pin_make(const struct vqp_pin *pin, const char *netns, char **error);
+/* Bind it to the network namespace at `netns`. 0, or a negative errno value with *error set. */
+int vqp_pin_make(const struct vqp_pin *pin, const char *netns, struct vqp_error *error);
 
 /* Whether or not it has been made. */
 void vqp_pin_remove(const struct vqp_pin *pin);

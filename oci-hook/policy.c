@@ -3,66 +3,67 @@
 #include <string.h>
 
 #include "../common/cleanup.h"
+#include "../common/error.h"
 #include "config.h"
-#include "error.h"
 #include "name.h"
 #include "policy.h"
 #include "subnet.h"
 
-static int check_members(const json_t *object, const char *what, const char *const *known, char **error)
+static int check_members(const json_t *object, const char *what, const char *const *known, struct vqp_error *error)
 {
 	const char *name;
 	json_t *value;
 
 	if (!json_is_object(object))
-		return vqp_error_fail(error, EINVAL, "%s must be an object", what);
+		return vqp_error_set(error, -EINVAL, "%s must be an object", what);
 	json_object_foreach((json_t *)object, name, value) {
 		const char *const *k = known;
 
 		while (*k && strcmp(*k, name))
 			k++;
 		if (!*k)
-			return vqp_error_fail(error, EINVAL, "%s has no \"%s\"", what, name);
+			return vqp_error_set(error, -EINVAL, "%s has no \"%s\"", what, name);
 	}
 	return 0;
 }
 
-static int check_tenant(const json_t *tenant, char **error)
+static int check_tenant(const json_t *tenant, struct vqp_error *error)
 {
 	if (tenant && (!json_is_integer(tenant) || json_integer_value(tenant) < 1 ||
 		       json_integer_value(tenant) > UINT32_MAX))
-		return vqp_error_fail(error, EINVAL, "a tenant is a number from 1 to %u", UINT32_MAX);
+		return vqp_error_set(error, -EINVAL, "a tenant is a number from 1 to %u", UINT32_MAX);
 	return 0;
 }
 
-static int check_subnet(const json_t *text, char **error)
+static int check_subnet(const json_t *text, struct vqp_error *error)
 {
 	struct vqp_subnet subnet;
 
 	if (!json_is_string(text))
-		return vqp_error_fail(error, EINVAL, "a subnet is a string, as \"10.1.0.0/16\"");
+		return vqp_error_set(error, -EINVAL, "a subnet is a string, as \"10.1.0.0/16\"");
 	if (vqp_subnet_parse(&subnet, json_string_value(text)))
-		return vqp_error_fail(error, EINVAL, "\"%s\" is no subnet, as \"10.1.0.0/16\" or \"fd00::/64\"",
-				      json_string_value(text));
+		return vqp_error_set(error, -EINVAL, "\"%s\" is no subnet, as \"10.1.0.0/16\" or \"fd00::/64\"",
+				     json_string_value(text));
 	return 0;
 }
 
-static int check_name(const json_t *name, char **error)
+static int check_name(const json_t *name, struct vqp_error *error)
 {
 	if (!json_is_string(name) || !vqp_name_is_valid(json_string_value(name)))
-		return vqp_error_fail(error, EINVAL, "\"networks\" of \"annotations\" are names of CNI network lists");
+		return vqp_error_set(error, -EINVAL, "\"networks\" of \"annotations\" are names of CNI network lists");
 	return 0;
 }
 
 /* Each item of a list that may be missing. */
-static int check_list(const json_t *list, const char *name, int (*check)(const json_t *, char **), char **error)
+static int check_list(const json_t *list, const char *name,
+		      int (*check)(const json_t *item, struct vqp_error *error), struct vqp_error *error)
 {
 	const json_t *item;
 	size_t i;
 	int ret;
 
 	if (list && !json_is_array(list))
-		return vqp_error_fail(error, EINVAL, "\"%s\" must be a list", name);
+		return vqp_error_set(error, -EINVAL, "\"%s\" must be a list", name);
 	json_array_foreach(list, i, item) {
 		ret = check(item, error);
 		if (ret)
@@ -72,7 +73,7 @@ static int check_list(const json_t *list, const char *name, int (*check)(const j
 }
 
 /* What the whole file and each of its networks may say. */
-static int check_rule(const json_t *rule, char **error)
+static int check_rule(const json_t *rule, struct vqp_error *error)
 {
 	struct vqp_limits limits;
 	int ret = check_tenant(json_object_get(rule, "tenant"), error);
@@ -80,7 +81,7 @@ static int check_rule(const json_t *rule, char **error)
 	return ret ? ret : vqp_limits_parse(&limits, json_object_get(rule, "limits"), error);
 }
 
-static int check_network(const json_t *network, char **error)
+static int check_network(const json_t *network, struct vqp_error *error)
 {
 	int ret = check_members(network, "a network", (const char *const[]){ "subnet", "tenant", "limits", NULL }, error);
 
@@ -89,7 +90,7 @@ static int check_network(const json_t *network, char **error)
 	return ret ? ret : check_rule(network, error);
 }
 
-static int check_annotations(const json_t *annotations, char **error)
+static int check_annotations(const json_t *annotations, struct vqp_error *error)
 {
 	static const char *const known[] = { "tenants", "addresses", "networks", NULL };
 	int ret = annotations ? check_members(annotations, "\"annotations\"", known, error) : 0;
@@ -101,7 +102,7 @@ static int check_annotations(const json_t *annotations, char **error)
 	return ret ? ret : check_list(json_object_get(annotations, "networks"), "networks", check_name, error);
 }
 
-static int check(const json_t *json, char **error)
+static int check(const json_t *json, struct vqp_error *error)
 {
 	static const char *const known[] = {
 		VQP_CONFIG_RUNTIME, VQP_CONFIG_STAGE, "tenant", "limits", "networks", "annotations", NULL,
@@ -115,26 +116,26 @@ static int check(const json_t *json, char **error)
 	return ret ? ret : check_annotations(json_object_get(json, "annotations"), error);
 }
 
-int vqp_policy_parse(struct vqp_policy *policy, const char *text, size_t bytes, char **error)
+int vqp_policy_parse(struct vqp_policy *policy, const char *text, size_t bytes, struct vqp_error *error)
 {
 	json_error_t where;
 
 	policy->json = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &where);
 	if (!policy->json)
-		return vqp_error_fail(error, EINVAL, "not JSON: line %d: %s", where.line, where.text);
+		return vqp_error_set(error, -EINVAL, "not JSON: line %d: %s", where.line, where.text);
 	return check(policy->json, error);
 }
 
-int vqp_policy_read(struct vqp_policy *policy, char **error)
+int vqp_policy_read(struct vqp_policy *policy, struct vqp_error *error)
 {
-	cleanup_free char *text = NULL, *reason = NULL;
+	cleanup_free char *text = NULL;
 	size_t bytes;
 	int ret = vqp_config_read(VQP_CONFIG_FILE, &text, &bytes, error);
 
 	if (ret)
 		return ret;
-	ret = vqp_policy_parse(policy, text, bytes, &reason);
-	return ret ? vqp_error_fail(error, -ret, VQP_CONFIG_FILE ": %s", reason ? reason : strerror(-ret)) : 0;
+	ret = vqp_policy_parse(policy, text, bytes, error);
+	return ret ? vqp_error_add_context(error, VQP_CONFIG_FILE) : 0;
 }
 
 void vqp_policy_clear(struct vqp_policy *policy)
@@ -168,7 +169,7 @@ static const json_t *find_network(const struct vqp_policy *policy, const uint8_t
 static void apply(const json_t *rule, struct vqp_terms *terms)
 {
 	const json_t *tenant = json_object_get(rule, "tenant"), *limits = json_object_get(rule, "limits");
-	char *error = NULL;
+	cleanup_error struct vqp_error error = { 0 };
 
 	if (tenant)
 		terms->tenant = json_integer_value(tenant);
@@ -202,38 +203,38 @@ static bool allows_address(const struct vqp_policy *policy, const char *wanted)
 }
 
 static int grant_tenant(const struct vqp_policy *policy, const struct vqp_wish *wish, struct vqp_terms *terms,
-			char **error)
+			struct vqp_error *error)
 {
 	if (wish->tenant && wish->tenant != terms->tenant && !allows_tenant(policy, wish->tenant))
-		return vqp_error_fail(error, EPERM, "annotation " VQP_WISH_TENANT ": %u is not among \"tenants\" of "
-				      "\"annotations\" in " VQP_CONFIG_FILE, wish->tenant);
+		return vqp_error_set(error, -EPERM, "annotation " VQP_WISH_TENANT ": %u is not among \"tenants\" of "
+				     "\"annotations\" in " VQP_CONFIG_FILE, wish->tenant);
 	if (wish->tenant)
 		terms->tenant = wish->tenant;
 	return 0;
 }
 
 static int grant_address(const struct vqp_policy *policy, const struct vqp_wish *wish, struct vqp_terms *terms,
-			 char **error)
+			 struct vqp_error *error)
 {
 	if (*wish->address && strcmp(wish->address, terms->address) && !allows_address(policy, wish->address))
-		return vqp_error_fail(error, EPERM, "annotation " VQP_WISH_ADDRESS ": %s is not within \"addresses\" of "
-				      "\"annotations\" in " VQP_CONFIG_FILE, wish->address);
+		return vqp_error_set(error, -EPERM, "annotation " VQP_WISH_ADDRESS ": %s is not within \"addresses\" of "
+				     "\"annotations\" in " VQP_CONFIG_FILE, wish->address);
 	if (*wish->address)
 		strcpy(terms->address, wish->address);
 	if (!*terms->address)
-		return vqp_error_fail(error, EADDRNOTAVAIL, "the container's network namespace has no address");
+		return vqp_error_set(error, -EADDRNOTAVAIL, "the container's network namespace has no address");
 	return 0;
 }
 
 /* Less than what it would have. */
-static int grant_limits(const struct vqp_wish *wish, struct vqp_terms *terms, char **error)
+static int grant_limits(const struct vqp_wish *wish, struct vqp_terms *terms, struct vqp_error *error)
 {
 	for (int i = 0; i < VQP_LIMITS_COUNT; i++) {
 		int64_t wanted = wish->limits.max[i], most = terms->limits.max[i];
 
 		if (wanted && most && wanted > most)
-			return vqp_error_fail(error, EPERM, "annotation " VQP_WISH_PREFIX "%s: %lld is more than the %lld of "
-					      VQP_CONFIG_FILE, vqp_limits_kinds[i].name, (long long)wanted, (long long)most);
+			return vqp_error_set(error, -EPERM, "annotation " VQP_WISH_PREFIX "%s: %lld is more than the %lld of "
+					     VQP_CONFIG_FILE, vqp_limits_kinds[i].name, (long long)wanted, (long long)most);
 		if (wanted)
 			terms->limits.max[i] = wanted;
 	}
@@ -241,7 +242,7 @@ static int grant_limits(const struct vqp_wish *wish, struct vqp_terms *terms, ch
 }
 
 int vqp_policy_decide(const struct vqp_policy *policy, const struct vqp_wish *wish,
-		      const uint8_t (*own)[16], size_t count, struct vqp_terms *terms, char **error)
+		      const uint8_t (*own)[16], size_t count, struct vqp_terms *terms, struct vqp_error *error)
 {
 	int ret;
 

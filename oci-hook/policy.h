@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "../common/address.h"
+#include "../common/error.h"
 #include "limits.h"
 #include "wish.h"
 
@@ -26,13 +27,12 @@ struct vqp_terms {
 };
 
 /*
- * Parse the operator's file. 0, or a negative errno value with *error set to a
- * text to be freed; to be cleared in both cases.
+ * Parse the operator's file. 0, or a negative errno value with *error set; to be cleared in both cases.
  */
-int vqp_policy_parse(struct vqp_policy *policy, const char *text, size_t bytes, char **error);
+int vqp_policy_parse(struct vqp_policy *policy, const char *text, size_t bytes, struct vqp_error *error);
 
 /* The same of VQP_CONFIG_FILE. */
-int vqp_policy_read(struct vqp_policy *policy, char **error);
+int vqp_policy_read(struct vqp_policy *policy, struct vqp_error *error);
 
 void vqp_policy_clear(struct vqp_policy *policy);
 
@@ -43,7 +43,7 @@ void vqp_policy_clear(struct vqp_policy *policy);
  * the container has no address, and wishes for none.
  */
 int vqp_policy_decide(const struct vqp_policy *policy, const struct vqp_wish *wish,
-		      const uint8_t (*own)[16], size_t count, struct vqp_terms *terms, char **error);
+		      const uint8_t (*own)[16], size_t count, struct vqp_terms *terms, struct vqp_error *error);
 
 /* Annotations may name this CNI network list. */
 bool vqp_policy_has_network(const struct vqp_policy *policy, const char *name);

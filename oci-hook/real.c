@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../common/error.h"
 #include "config.h"
-#include "error.h"
 #include "real.h"
 
 /* Never this program again, by whatever name: that would go on for ever. */
@@ -52,16 +52,16 @@ static int find(const char *name, char path[PATH_MAX])
 	}
 }
 
-int vqp_real_find(const char *named, char path[PATH_MAX], char **error)
+int vqp_real_find(const char *named, char path[PATH_MAX], struct vqp_error *error)
 {
 	int ret = find(named ? named : "runc", path);
 
 	if (!named && ret == -ENOENT)
 		ret = find("crun", path);
 	if (ret == -ELOOP)
-		return vqp_error_fail(error, ELOOP, "cannot run %s: it is vqp-runtime itself: name another in \""
-				      VQP_CONFIG_RUNTIME "\" of " VQP_CONFIG_FILE, path);
+		return vqp_error_set(error, -ELOOP, "cannot run %s: it is vqp-runtime itself: name another in \""
+				     VQP_CONFIG_RUNTIME "\" of " VQP_CONFIG_FILE, path);
 	if (!ret)
 		return 0;
-	return vqp_error_fail(error, -ret, "cannot run %s: %s", named ? named : "runc or crun", strerror(-ret));
+	return vqp_error_set(error, ret, "cannot run %s: %s", named ? named : "runc or crun", strerror(-ret));
 }

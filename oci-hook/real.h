@@ -5,10 +5,12 @@
 
 #include <limits.h>
 
+#include "../common/error.h"
+
 /*
  * Its path. `named`, if not NULL, is looked for as execvp() does; otherwise runc, else crun. 0, or a
- * negative errno value with *error set to a text to be freed.
+ * negative errno value with *error set.
  */
-int vqp_real_find(const char *named, char path[PATH_MAX], char **error);
+int vqp_real_find(const char *named, char path[PATH_MAX], struct vqp_error *error);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "../common/error.h"
 #include "rootless.h"
 
 /* Only the host's user namespace has every user id, each as itself. */
@@ -22,10 +22,10 @@ static bool is_host_user_namespace(void)
 	return is;
 }
 
-int vqp_rootless_refuse(char **error)
+int vqp_rootless_refuse(struct vqp_error *error)
 {
 	if (!geteuid() && is_host_user_namespace())
 		return 0;
-	return vqp_error_fail(error, EPERM,
-			      "rootless containers can have no VQP namespace, which only the host's root may make: start the container as root");
+	return vqp_error_set(error, -EPERM,
+			     "rootless containers can have no VQP namespace, which only the host's root may make: start the container as root");
 }

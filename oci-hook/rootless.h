@@ -2,11 +2,13 @@
 #ifndef VQP_OCI_ROOTLESS_H
 #define VQP_OCI_ROOTLESS_H
 
+#include "../common/error.h"
+
 /*
  * 0 if this process is root in the host's user namespace, as vqpd and the
- * kernel want it; otherwise -EPERM with *error, to be freed, saying what
+ * kernel want it; otherwise -EPERM with *error set, which says what
  * rootless containers cannot have.
  */
-int vqp_rootless_refuse(char **error);
+int vqp_rootless_refuse(struct vqp_error *error);
 
 #endif

@@ -16,12 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../common/cleanup.h"
+#include "../common/error.h"
 #include "../include/uapi/linux/vqp.h"
 #include "args.h"
 #include "bundle.h"
-#include "../common/cleanup.h"
 #include "config.h"
-#include "error.h"
 #include "late.h"
 #include "real.h"
 #include "rootless.h"
@@ -44,20 +44,20 @@ static const char usage[] =
 	"Any arguments but that and a lone --help go to that runtime unchanged.\n";
 
 /* One of the hooks that were installed together with this program. */
-static int find_hook(const char *name, char hook[PATH_MAX], char **error)
+static int find_hook(const char *name, char hook[PATH_MAX], struct vqp_error *error)
 {
 	ssize_t bytes = readlink("/proc/self/exe", hook, PATH_MAX - 32);
 
 	if (bytes < 0)
-		return vqp_error_fail(error, errno, "cannot find %s: /proc/self/exe: %s", name, strerror(errno));
+		return vqp_error_set(error, -errno, "cannot find %s: /proc/self/exe: %s", name, strerror(errno));
 	hook[bytes] = '\0';
 	strcpy(strrchr(hook, '/') + 1, name);
 	if (access(hook, X_OK))
-		return vqp_error_fail(error, errno, "cannot find %s: %s: %s", name, hook, strerror(errno));
+		return vqp_error_set(error, -errno, "cannot find %s: %s: %s", name, hook, strerror(errno));
 	return 0;
 }
 
-static int grant(const struct vqp_args *args, const char *stage, const char *network, char **error)
+static int grant(const struct vqp_args *args, const char *stage, const char *network, struct vqp_error *error)
 {
 	const bool may_be_late = !strcmp(args->command, "create") && vqp_late_may_be(args->id);
 	char hook[PATH_MAX], network_hook[PATH_MAX];
@@ -66,10 +66,10 @@ static int grant(const struct vqp_args *args, const char *stage, const char *net
 	int ret;
 
 	if (stat(VQP_DEVICE_PATH, &device))
-		return vqp_error_fail(error, errno, VQP_DEVICE_PATH ": %s: is the vqp module loaded?",
-				      strerror(errno));
+		return vqp_error_set(error, -errno, VQP_DEVICE_PATH ": %s: is the vqp module loaded?",
+				     strerror(errno));
 	if (!S_ISCHR(device.st_mode))
-		return vqp_error_fail(error, ENODEV, VQP_DEVICE_PATH " is no character device");
+		return vqp_error_set(error, -ENODEV, VQP_DEVICE_PATH " is no character device");
 	ret = find_hook(HOOK_NAME, hook, error);
 	if (!ret)
 		ret = find_hook(NETWORK_HOOK_NAME, network_hook, error);
@@ -122,7 +122,7 @@ static void warn(const struct vqp_args *args, const char *message)
 		print(message);
 }
 
-static int read_setting(struct vqp_setting *setting, char **error)
+static int read_setting(struct vqp_setting *setting, struct vqp_error *error)
 {
 	cleanup_free char *text = NULL;
 	size_t bytes;
@@ -131,39 +131,33 @@ static int read_setting(struct vqp_setting *setting, char **error)
 	if (ret)
 		return ret;
 	ret = vqp_setting_parse(setting, text, bytes, error);
-	if (ret) {
-		cleanup_free char *reason = *error;
-
-		return vqp_error_fail(error, -ret, VQP_CONFIG_FILE ": %s", reason ? reason : strerror(-ret));
-	}
-	return 0;
+	return ret ? vqp_error_add_context(error, VQP_CONFIG_FILE) : 0;
 }
 
 /*
  * Containers that are there are looked at, killed and deleted whatever has become of the file,
  * by the runtime that it names if it still does.
  */
-static int read_setting_for(const struct vqp_args *args, struct vqp_setting *setting, char **error)
+static int read_setting_for(const struct vqp_args *args, struct vqp_setting *setting, struct vqp_error *error)
 {
 	int ret = read_setting(setting, error);
 
 	if (!ret || args->creation)
 		return ret;
-	warn(args, *error ? *error : strerror(-ret));
-	free(*error);
-	*error = NULL;
+	warn(args, vqp_error_text(error));
+	vqp_error_clear(error);
 	return 0;
 }
 
 /* The container's network is there by now. */
-static int make_late(const struct vqp_args *args, char **argv, const char *real, char **error)
+static int make_late(const struct vqp_args *args, char **argv, const char *real, struct vqp_error *error)
 {
 	cleanup_free char **state = calloc(args->globals + 3, sizeof(*state));
 	char hook[PATH_MAX];
 	int ret;
 
 	if (!state)
-		return vqp_error_fail(error, ENOMEM, "out of memory");
+		return vqp_error_set(error, -ENOMEM, "out of memory");
 	ret = find_hook(HOOK_NAME, hook, error);
 	if (ret)
 		return ret;
@@ -178,18 +172,21 @@ static int make_late(const struct vqp_args *args, char **argv, const char *real,
 }
 
 /* The operator's file is for those alone who may start containers with vqp. */
-static int prepare(const struct vqp_args *args, struct vqp_setting *setting, char **error)
+static int prepare(const struct vqp_args *args, struct vqp_setting *setting, struct vqp_error *error)
 {
-	cleanup_free char *rootless = NULL;
+	int ret = vqp_rootless_refuse(error);
 
-	if (vqp_rootless_refuse(&rootless))
-		return args->creation ? vqp_error_fail(error, EPERM, "%s", rootless ? rootless : strerror(EPERM)) : 0;
-	return read_setting_for(args, setting, error);
+	if (!ret)
+		return read_setting_for(args, setting, error);
+	if (args->creation)
+		return ret;
+	vqp_error_clear(error);
+	return 0;
 }
 
 /* What is ours of a command. */
 static int take_part(const struct vqp_args *args, char **argv, const char *stage, const char *network,
-		     const char *real, char **error)
+		     const char *real, struct vqp_error *error)
 {
 	if (args->creation)
 		return grant(args, stage, network, error);
@@ -217,7 +214,7 @@ int main(int argc, char **argv)
 {
 	const char *named = getenv(REAL_VARIABLE), *network;
 	struct vqp_setting setting = { 0 };
-	cleanup_free char *error = NULL;
+	cleanup_error struct vqp_error error = { 0 };
 	struct vqp_args args;
 	char real[PATH_MAX];
 	int ret;
@@ -236,10 +233,10 @@ int main(int argc, char **argv)
 	if (!ret) {
 		argv[0] = real;
 		execv(real, argv);
-		ret = vqp_error_fail(&error, errno, "cannot run %s: %s", real, strerror(errno));
+		vqp_error_set(&error, -errno, "cannot run %s: %s", real, strerror(errno));
 	}
-	print(error ? error : strerror(-ret));
-	write_log(&args, "error", error ? error : strerror(-ret));
+	print(vqp_error_text(&error));
+	write_log(&args, "error", vqp_error_text(&error));
 	vqp_setting_clear(&setting);
 	return 1;
 }

@@ -3,12 +3,12 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "../common/error.h"
 #include "config.h"
-#include "error.h"
 #include "setting.h"
 
 /* *value stays as it is if there is no such member. */
-static int get_string(json_object *json, const char *name, const char **value, char **error)
+static int get_string(json_object *json, const char *name, const char **value, struct vqp_error *error)
 {
 	json_object *member;
 	const char *text;
@@ -16,46 +16,46 @@ static int get_string(json_object *json, const char *name, const char **value, c
 	if (!json_object_object_get_ex(json, name, &member))
 		return 0;
 	if (!json_object_is_type(member, json_type_string))
-		return vqp_error_fail(error, EINVAL, "\"%s\" must be a string", name);
+		return vqp_error_set(error, -EINVAL, "\"%s\" must be a string", name);
 	text = json_object_get_string(member);
 	if (strlen(text) != (size_t)json_object_get_string_len(member))
-		return vqp_error_fail(error, EINVAL, "\"%s\" has a NUL in it", name);
+		return vqp_error_set(error, -EINVAL, "\"%s\" has a NUL in it", name);
 	*value = text;
 	return 0;
 }
 
-static int check(struct vqp_setting *setting, char **error)
+static int check(struct vqp_setting *setting, struct vqp_error *error)
 {
 	if (setting->runtime && setting->runtime[0] != '/') {
 		setting->runtime = NULL;
-		return vqp_error_fail(error, EINVAL, "\"" VQP_CONFIG_RUNTIME "\" must be an absolute path");
+		return vqp_error_set(error, -EINVAL, "\"" VQP_CONFIG_RUNTIME "\" must be an absolute path");
 	}
 	if (strcmp(setting->stage, "createRuntime") && strcmp(setting->stage, "prestart"))
-		return vqp_error_fail(error, EINVAL, "\"" VQP_CONFIG_STAGE "\" is createRuntime or prestart, not \"%s\"",
-				      setting->stage);
+		return vqp_error_set(error, -EINVAL, "\"" VQP_CONFIG_STAGE "\" is createRuntime or prestart, not \"%s\"",
+				     setting->stage);
 	return 0;
 }
 
-static int parse(struct vqp_setting *setting, const char *text, size_t bytes, char **error)
+static int parse(struct vqp_setting *setting, const char *text, size_t bytes, struct vqp_error *error)
 {
 	json_tokener *tokener = json_tokener_new();
 	enum json_tokener_error fault;
 
 	if (!tokener)
-		return vqp_error_fail(error, ENOMEM, "out of memory");
+		return vqp_error_set(error, -ENOMEM, "out of memory");
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
 	/* With its NUL, which tells the parser that the text ends there. */
 	setting->json = json_tokener_parse_ex(tokener, text, (int)bytes + 1);
 	fault = json_tokener_get_error(tokener);
 	json_tokener_free(tokener);
 	if (fault != json_tokener_success)
-		return vqp_error_fail(error, EINVAL, "not JSON: %s", json_tokener_error_desc(fault));
+		return vqp_error_set(error, -EINVAL, "not JSON: %s", json_tokener_error_desc(fault));
 	if (!json_object_is_type(setting->json, json_type_object))
-		return vqp_error_fail(error, EINVAL, "not a JSON object");
+		return vqp_error_set(error, -EINVAL, "not a JSON object");
 	return 0;
 }
 
-int vqp_setting_parse(struct vqp_setting *setting, const char *text, size_t bytes, char **error)
+int vqp_setting_parse(struct vqp_setting *setting, const char *text, size_t bytes, struct vqp_error *error)
 {
 	int ret;
 

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "../common/error.h"
+
 struct json_object;
 
 /* Strings belong to json. */
@@ -15,10 +17,10 @@ struct vqp_setting {
 };
 
 /*
- * 0, or a negative errno value with *error set to a text to be freed: then a runtime is what the file names for one
- * nonetheless. To be cleared in both cases.
+ * 0, or a negative errno value with *error set. What the file names as the runtime, a string with a path, counts
+ * even after a failure. To be cleared in both cases.
  */
-int vqp_setting_parse(struct vqp_setting *setting, const char *text, size_t bytes, char **error);
+int vqp_setting_parse(struct vqp_setting *setting, const char *text, size_t bytes, struct vqp_error *error);
 
 void vqp_setting_clear(struct vqp_setting *setting);
 

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "../common/error.h"
 #include "../include/uapi/linux/vqp.h"
-#include "error.h"
 #include "spec.h"
 
 #define MAX_DEPTH	64
@@ -28,25 +28,25 @@ static void free_tokener(json_tokener **tokener)
 
 #define cleanup_tokener	__attribute__((cleanup(free_tokener)))
 
-static int parse(const char *text, size_t bytes, json_object **spec, char **error)
+static int parse(const char *text, size_t bytes, json_object **spec, struct vqp_error *error)
 {
 	cleanup_tokener json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
 
 	if (!tokener)
-		return vqp_error_fail(error, ENOMEM, "out of memory");
+		return vqp_error_set(error, -ENOMEM, "out of memory");
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
 	/* With its NUL, which tells the parser that the text ends there. */
 	*spec = json_tokener_parse_ex(tokener, text, bytes + 1);
 	if (json_tokener_get_error(tokener) != json_tokener_success)
-		return vqp_error_fail(error, EINVAL, VQP_SPEC_FILE " is not JSON: %s",
-				      json_tokener_error_desc(json_tokener_get_error(tokener)));
+		return vqp_error_set(error, -EINVAL, VQP_SPEC_FILE " is not JSON: %s",
+				     json_tokener_error_desc(json_tokener_get_error(tokener)));
 	if (!json_object_is_type(*spec, json_type_object))
-		return vqp_error_fail(error, EINVAL, VQP_SPEC_FILE " is not a JSON object");
+		return vqp_error_set(error, -EINVAL, VQP_SPEC_FILE " is not a JSON object");
 	return 0;
 }
 
 /* The member `key` of an object, made if it is not there. NULL if it is of another type. */
-static json_object *member(json_object *parent, const char *key, json_type type, char **error)
+static json_object *member(json_object *parent, const char *key, json_type type, struct vqp_error *error)
 {
 	json_object *child = NULL;
 
@@ -58,7 +58,7 @@ static json_object *member(json_object *parent, const char *key, json_type type,
 	}
 	if (json_object_is_type(child, type))
 		return child;
-	vqp_error_fail(error, EINVAL, VQP_SPEC_FILE ": \"%s\" must be an %s", key, json_type_to_name(type));
+	vqp_error_set(error, -EINVAL, VQP_SPEC_FILE ": \"%s\" must be an %s", key, json_type_to_name(type));
 	return NULL;
 }
 
@@ -136,7 +136,7 @@ static json_object *new_hook(const char *path, const char *stage, const char *op
 }
 
 /* 1 or 0: an annotation asks for a network; `network`, if there is one, is asked for by those that do not. */
-static int wants_network(json_object *spec, const char *network, char **error)
+static int wants_network(json_object *spec, const char *network, struct vqp_error *error)
 {
 	json_object *annotations = NULL;
 
@@ -199,7 +199,7 @@ static int is_late(json_object *linux, json_object *hooks)
 	       !array_has(prestart, "args", "libnetwork-setkey", NULL);
 }
 
-static int edit(json_object *spec, const struct vqp_grant *grant, char **error)
+static int edit(json_object *spec, const struct vqp_grant *grant, struct vqp_error *error)
 {
 	json_object *linux = member(spec, "linux", json_type_object, error);
 	json_object *devices = member(linux, "devices", json_type_array, error);
@@ -228,7 +228,7 @@ static int edit(json_object *spec, const struct vqp_grant *grant, char **error)
 }
 
 int vqp_spec_edit(const char *text, size_t bytes, const struct vqp_grant *grant, json_object **spec,
-		  char **error)
+		  struct vqp_error *error)
 {
 	int ret;
 

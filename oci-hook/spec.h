@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "../common/error.h"
+
 #define VQP_SPEC_FILE		"config.json"
 #define VQP_SPEC_MAX_BYTES	(16U << 20)
 
@@ -26,10 +28,9 @@ struct vqp_grant {
  * Parse the specification `text`, which has a NUL after its `bytes` bytes, and
  * add the device, the right to use it, and the hooks, vqp-network's only if an
  * annotation wants it. Doing it again changes
- * nothing. 0 with *spec, to be put; or a negative errno value with *error set
- * to a text to be freed.
+ * nothing. 0 with *spec, to be put; or a negative errno value with *error set.
  */
 int vqp_spec_edit(const char *text, size_t bytes, const struct vqp_grant *grant, struct json_object **spec,
-		  char **error);
+		  struct vqp_error *error);
 
 #endif

@@ -5,35 +5,35 @@
 #include <string.h>
 
 #include "../common/cleanup.h"
-#include "error.h"
+#include "../common/error.h"
 #include "state.h"
 
-static int parse_json(const char *text, size_t bytes, json_t **json, char **error)
+static int parse_json(const char *text, size_t bytes, json_t **json, struct vqp_error *error)
 {
 	json_error_t where;
 
 	*json = json_loadb(text, bytes, 0, &where);
 	if (!*json)
-		return vqp_error_fail(error, EINVAL, "the container's state is not JSON: line %d: %s",
-				      where.line, where.text);
+		return vqp_error_set(error, -EINVAL, "the container's state is not JSON: line %d: %s",
+				     where.line, where.text);
 	if (!json_is_object(*json))
-		return vqp_error_fail(error, EINVAL, "the container's state is not a JSON object");
+		return vqp_error_set(error, -EINVAL, "the container's state is not a JSON object");
 	return 0;
 }
 
-static int parse_pid(struct vqp_state *state, char **error)
+static int parse_pid(struct vqp_state *state, struct vqp_error *error)
 {
 	const json_t *pid = json_object_get(state->json, "pid");
 
 	if (!pid)
 		return 0;
 	if (!json_is_integer(pid) || json_integer_value(pid) < 0 || json_integer_value(pid) > INT32_MAX)
-		return vqp_error_fail(error, EINVAL, "the container's state: \"pid\" is no process id");
+		return vqp_error_set(error, -EINVAL, "the container's state: \"pid\" is no process id");
 	state->pid = json_integer_value(pid);
 	return 0;
 }
 
-int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, char **error)
+int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, struct vqp_error *error)
 {
 	int ret;
 
@@ -43,7 +43,7 @@ int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, cha
 		return ret;
 	state->id = json_string_value(json_object_get(state->json, "id"));
 	if (!state->id || !*state->id)
-		return vqp_error_fail(error, EINVAL, "the container's state has no \"id\"");
+		return vqp_error_set(error, -EINVAL, "the container's state has no \"id\"");
 	state->annotations = json_object_get(state->json, "annotations");
 	return parse_pid(state, error);
 }
@@ -66,18 +66,18 @@ static ssize_t read_all(FILE *in, char **text)
 	return ferror(in) ? -errno : (ssize_t)bytes;
 }
 
-int vqp_state_read(struct vqp_state *state, FILE *in, char **error)
+int vqp_state_read(struct vqp_state *state, FILE *in, struct vqp_error *error)
 {
 	cleanup_free char *text = NULL;
 	ssize_t bytes = read_all(in, &text);
 
 	*state = (struct vqp_state){ 0 };
 	if (bytes < 0)
-		return vqp_error_fail(error, (int)-bytes, "cannot read the container's state: %s",
-				      strerror((int)-bytes));
+		return vqp_error_set(error, (int)bytes, "cannot read the container's state: %s",
+				     strerror((int)-bytes));
 	if (bytes > VQP_STATE_MAX_BYTES)
-		return vqp_error_fail(error, EFBIG, "the container's state is longer than %u bytes",
-				      VQP_STATE_MAX_BYTES);
+		return vqp_error_set(error, -EFBIG, "the container's state is longer than %u bytes",
+				     VQP_STATE_MAX_BYTES);
 	return vqp_state_parse(state, text, bytes, error);
 }
 

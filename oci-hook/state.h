@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "../common/error.h"
+
 #define VQP_STATE_MAX_BYTES	(1U << 20)
 
 struct vqp_state {
@@ -16,13 +18,13 @@ struct vqp_state {
 	pid_t pid;			/* 0 if the container has no process (any more) */
 };
 
-/* These return 0, or a negative errno value with *error set, to be freed. */
+/* These return 0, or a negative errno value with *error set. */
 
 /* The state is to be cleared also after a failure. */
-int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, char **error);
+int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, struct vqp_error *error);
 
 /* Reads `in` to its end. */
-int vqp_state_read(struct vqp_state *state, FILE *in, char **error);
+int vqp_state_read(struct vqp_state *state, FILE *in, struct vqp_error *error);
 
 void vqp_state_clear(struct vqp_state *state);
 

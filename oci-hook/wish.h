@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "../common/address.h"
+#include "../common/error.h"
 #include "limits.h"
 
 #define VQP_WISH_PREFIX		"io.vqp."
@@ -24,9 +25,8 @@ struct vqp_wish {
 
 /*
  * `annotations` may be NULL. An annotation of ours that is not known is
- * refused, for somebody relies on it. 0, or -EINVAL with *error set to a text
- * to be freed.
+ * refused, for somebody relies on it. 0, or -EINVAL with *error set.
  */
-int vqp_wish_parse(struct vqp_wish *wish, const json_t *annotations, char **error);
+int vqp_wish_parse(struct vqp_wish *wish, const json_t *annotations, struct vqp_error *error);
 
 #endif

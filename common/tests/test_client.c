@@ -33,7 +33,7 @@ static void *answer(void *data)
 	return NULL;
 }
 
-static int call(struct fixture *f, const char *says, json_t **reply, char **error)
+static int call(struct fixture *f, const char *says, json_t **reply, struct vqp_error *error)
 {
 	json_t *request = json_pack("{s:s}", "op", "status");
 	int ret;
@@ -78,12 +78,12 @@ static void success_gives_the_reply(void **state)
 {
 	struct fixture *f = *state;
 	json_t *reply;
-	char *error;
+	struct vqp_error error = { 0 };
 
 	assert_int_equal(call(f, "{\"ok\":true,\"n\":7}\n", &reply, &error), 0);
 	assert_string_equal(f->heard, "{\"op\":\"status\"}\n");
 	assert_int_equal(json_integer_value(json_object_get(reply, "n")), 7);
-	assert_null(error);
+	assert_null(error.text);
 	json_decref(reply);
 }
 
@@ -91,12 +91,12 @@ static void success_gives_the_reply(void **state)
 static void assert_failure(struct fixture *f, const char *says, int err, const char *part)
 {
 	json_t *reply;
-	char *error;
+	struct vqp_error error = { 0 };
 
 	assert_int_equal(call(f, says, &reply, &error), err);
 	assert_null(reply);
-	assert_non_null(strstr(error, part));
-	free(error);
+	assert_non_null(strstr(error.text, part));
+	vqp_error_clear(&error);
 }
 
 static void refusals_keep_errno_and_text(void **state)
@@ -130,29 +130,30 @@ static void nobody_there_says_how_to_start_it(void **state)
 {
 	json_t *request = json_object(), *reply;
 	struct fixture *f = *state;
-	char *error;
+	struct vqp_error error = { 0 };
 
 	assert_int_equal(vqpd_call("/nonexistent/sock", request, &reply, &error), -ENOENT);
-	assert_non_null(strstr(error, "systemctl start vqpd"));
-	free(error);
+	assert_non_null(strstr(error.text, "systemctl start vqpd"));
+	vqp_error_clear(&error);
 	close(f->fd);
 	f->fd = -1;
 	assert_int_equal(vqpd_call(f->path, request, &reply, &error), -ECONNREFUSED);
-	assert_non_null(strstr(error, "systemctl start vqpd"));
-	free(error);
+	assert_non_null(strstr(error.text, "systemctl start vqpd"));
+	vqp_error_clear(&error);
 	json_decref(request);
 }
 
 static void too_long_a_path_is_refused(void **state)
 {
 	json_t *request = json_object(), *reply;
-	char path[200], *error;
+	struct vqp_error error = { 0 };
+	char path[200];
 
 	(void)state;
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
 	assert_int_equal(vqpd_call(path, request, &reply, &error), -ENAMETOOLONG);
-	free(error);
+	vqp_error_clear(&error);
 	json_decref(request);
 }
 
@@ -160,7 +161,7 @@ static void long_answers_are_taken_whole(void **state)
 {
 	static char says[1000000];
 	json_t *reply;
-	char *error;
+	struct vqp_error error = { 0 };
 
 	strcpy(says, "{\"ok\":true,\"x\":\"");
 	memset(says + strlen(says), 'x', sizeof(says) - 100);
@@ -187,7 +188,7 @@ static void who_is_no_vqpd_is_told(void **state)
 	struct fixture *f = *state;
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	json_t *request = json_object(), *reply;
-	char *error;
+	struct vqp_error error = { 0 };
 
 	close(f->fd);
 	unlink(f->path);
@@ -195,8 +196,8 @@ static void who_is_no_vqpd_is_told(void **state)
 	f->fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 	assert_int_equal(bind(f->fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	assert_int_equal(vqpd_call(f->path, request, &reply, &error), -EPROTOTYPE);
-	assert_non_null(strstr(error, f->path));
-	free(error);
+	assert_non_null(strstr(error.text, f->path));
+	vqp_error_clear(&error);
 	json_decref(request);
 }
 

@@ -79,7 +79,7 @@ static bool same(const char *one, const char *other)
 static int plan_change(const struct ctl_args *args, const struct ctl_programs *programs, struct change *change)
 {
 	const char *path = change->file->path;
-	cleanup_free char *error = NULL;
+	cleanup_error struct vqp_error error = { 0 };
 	int ret = ctl_file_read(path, &change->before);
 
 	change->removes = args->remove;
@@ -91,7 +91,7 @@ static int plan_change(const struct ctl_args *args, const struct ctl_programs *p
 	ret = change->file->edit(&(struct ctl_edit){ .before = change->before, .backup = change->backup,
 						     .programs = programs, .remove = args->remove },
 				 &change->after, &error);
-	return ret ? ctl_fail(args, ret, "%s: %s", path, error ? error : strerror(-ret)) : 0;
+	return ret ? ctl_fail(args, ret, "%s: %s", path, vqp_error_text(&error)) : 0;
 }
 
 static int make_plan(const struct ctl_args *args, struct plan *plan)

@@ -11,29 +11,20 @@
 
 #define NAME "vqp"
 
-static int fail(char **error, int err, const char *text)
-{
-	*error = strdup(text);
-	return -err;
-}
-
 /* Docker takes an empty file for an empty object. */
-static int parse(const char *text, json_t **json, char **error)
+static int parse(const char *text, json_t **json, struct vqp_error *error)
 {
 	json_error_t where;
 
 	if (!text || !text[strspn(text, " \t\r\n")])
 		text = "{}";
 	*json = json_loads(text, JSON_REJECT_DUPLICATES, &where);
-	if (!*json) {
-		if (asprintf(error, "not JSON that could be edited: line %d: %s", where.line, where.text) < 0)
-			*error = NULL;
-		return -EINVAL;
-	}
+	if (!*json)
+		return vqp_error_set(error, -EINVAL, "not JSON that could be edited: line %d: %s", where.line, where.text);
 	if (!json_is_object(*json))
-		return fail(error, EINVAL, "not a JSON object");
+		return vqp_error_set(error, -EINVAL, "not a JSON object");
 	if (json_object_get(*json, "runtimes") && !json_is_object(json_object_get(*json, "runtimes")))
-		return fail(error, EINVAL, "\"runtimes\" is not an object");
+		return vqp_error_set(error, -EINVAL, "\"runtimes\" is not an object");
 	return 0;
 }
 
@@ -53,7 +44,7 @@ static int print(const json_t *json, char **after)
 	return -ENOMEM;
 }
 
-int ctl_daemon_json_add(const char *before, const char *runtime, char **after, char **error)
+int ctl_daemon_json_add(const char *before, const char *runtime, char **after, struct vqp_error *error)
 {
 	json_auto_t *json = NULL, *old = NULL;
 	json_t *runtimes, *ours;
@@ -78,12 +69,12 @@ int ctl_daemon_json_add(const char *before, const char *runtime, char **after, c
 static bool is_kept(const char *backup, const json_t *json)
 {
 	json_auto_t *kept = NULL;
-	cleanup_free char *error = NULL;
+	cleanup_error struct vqp_error error = { 0 };
 
 	return backup && !parse(backup, &kept, &error) && json_equal(kept, json);
 }
 
-int ctl_daemon_json_remove(const char *before, const char *backup, char **after, char **error)
+int ctl_daemon_json_remove(const char *before, const char *backup, char **after, struct vqp_error *error)
 {
 	json_auto_t *json = NULL;
 	json_t *runtimes;
@@ -96,7 +87,7 @@ int ctl_daemon_json_remove(const char *before, const char *backup, char **after,
 	runtimes = json_object_get(json, "runtimes");
 	standard = json_string_value(json_object_get(json, "default-runtime"));
 	if (standard && !strcmp(standard, NAME))
-		return fail(error, EBUSY, "\"default-runtime\" is " NAME ": name another, or take it out, first");
+		return vqp_error_set(error, -EBUSY, "\"default-runtime\" is " NAME ": name another, or take it out, first");
 	if (json_object_del(runtimes, NAME))
 		return copy(before, after);
 	if (is_kept(backup, json))

@@ -70,7 +70,7 @@ json_t *ctl_engine_cdi(const struct ctl_programs *programs)
 			 cdi_hook(programs->hook, "poststop", NULL));
 }
 
-static int edit_cdi(const struct ctl_edit *edit, char **after, char **error)
+static int edit_cdi(const struct ctl_edit *edit, char **after, struct vqp_error *error)
 {
 	(void)error;
 	*after = NULL;
@@ -89,19 +89,19 @@ static int edit_hook(const struct ctl_edit *edit, const char *stage, char **afte
 					   "when", "annotations", "^io\\.vqp\\.[a-z_]+$", "^.", "stages", stage));
 }
 
-static int edit_create_hook(const struct ctl_edit *edit, char **after, char **error)
+static int edit_create_hook(const struct ctl_edit *edit, char **after, struct vqp_error *error)
 {
 	(void)error;
 	return edit_hook(edit, "createRuntime", after);
 }
 
-static int edit_poststop_hook(const struct ctl_edit *edit, char **after, char **error)
+static int edit_poststop_hook(const struct ctl_edit *edit, char **after, struct vqp_error *error)
 {
 	(void)error;
 	return edit_hook(edit, "poststop", after);
 }
 
-static int edit_podman(const struct ctl_edit *edit, char **after, char **error)
+static int edit_podman(const struct ctl_edit *edit, char **after, struct vqp_error *error)
 {
 	(void)error;
 	*after = NULL;
@@ -111,7 +111,7 @@ static int edit_podman(const struct ctl_edit *edit, char **after, char **error)
 		"vqp = [\"%s\"]\n", edit->programs->runtime);
 }
 
-static int edit_crio(const struct ctl_edit *edit, char **after, char **error)
+static int edit_crio(const struct ctl_edit *edit, char **after, struct vqp_error *error)
 {
 	(void)error;
 	*after = NULL;
@@ -125,7 +125,7 @@ static int edit_crio(const struct ctl_edit *edit, char **after, char **error)
 
 /* ---- Files that are shared with others ---- */
 
-static int edit_docker(const struct ctl_edit *edit, char **after, char **error)
+static int edit_docker(const struct ctl_edit *edit, char **after, struct vqp_error *error)
 {
 	return edit->remove ? ctl_daemon_json_remove(edit->before, edit->backup, after, error)
 			    : ctl_daemon_json_add(edit->before, edit->programs->runtime, after, error);
@@ -137,7 +137,7 @@ static int edit_docker(const struct ctl_edit *edit, char **after, char **error)
  * the main file says of it. What runc is told there, vqp-runtime is told, too, or
  * its containers would be in other cgroups than their pod: SystemdCgroup.
  */
-static int edit_containerd(const struct ctl_edit *edit, char **after, char **error)
+static int edit_containerd(const struct ctl_edit *edit, char **after, struct vqp_error *error)
 {
 	const char *plugin = ctl_toml_version(edit->before) == 3 ? "io.containerd.cri.v1.runtime"
 								 : "io.containerd.grpc.v1.cri";
@@ -198,7 +198,8 @@ static bool has_file(const struct ctl_engine *engine, const char *path)
 static bool is_configured(const struct ctl_engine *engine)
 {
 	const struct ctl_engine_file *own = engine->files;
-	cleanup_free char *before = NULL, *after = NULL, *error = NULL;
+	cleanup_free char *before = NULL, *after = NULL;
+	cleanup_error struct vqp_error error = { 0 };
 
 	if (!own->shared)
 		return !access(own->path, F_OK);

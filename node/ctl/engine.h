@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "../../common/error.h"
+
 /* Absolute paths of what is installed together with vqpctl. */
 struct ctl_programs {
 	char runtime[PATH_MAX], hook[PATH_MAX];
@@ -22,8 +24,8 @@ struct ctl_edit {
 struct ctl_engine_file {
 	const char *path;
 	bool shared;	/* with others: a backup is kept */
-	/* *after, to be freed; NULL: no file. 0, or a negative errno value with *error set, to be freed. */
-	int (*edit)(const struct ctl_edit *edit, char **after, char **error);
+	/* *after, to be freed; NULL: no file. 0, or a negative errno value with *error set. */
+	int (*edit)(const struct ctl_edit *edit, char **after, struct vqp_error *error);
 };
 
 struct ctl_engine {

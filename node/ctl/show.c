@@ -67,11 +67,11 @@ static void print_counters(const json_t *counters)
 static json_t *ask_vqpd(const struct ctl_args *args)
 {
 	json_auto_t *request = json_pack("{s:s}", "op", "status");
-	cleanup_free char *error = NULL;
+	cleanup_error struct vqp_error error = { 0 };
 	json_t *reply;
 
 	if (vqpd_call(args->socket, request, &reply, &error))
-		reply = json_pack("{s:b, s:s}", "ok", 0, "error", error ? error : "out of memory");
+		reply = json_pack("{s:b, s:s}", "ok", 0, "error", vqp_error_text(&error));
 	return reply;
 }
 

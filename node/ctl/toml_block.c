@@ -13,12 +13,6 @@
 #define END	"# The end of the runtime vqp.\n"
 #define EMPTY	"version = 2\n"
 
-static int fail(char **error, int err, const char *text)
-{
-	*error = strdup(text);
-	return -err;
-}
-
 static const char *next_line(const char *line)
 {
 	const char *end = strchr(line, '\n');
@@ -82,13 +76,13 @@ int ctl_toml_table_copy(const char *text, const char *name, const char *without,
 }
 
 /* The text without the block, in *rest. */
-static int cut(const char *text, char **rest, char **error)
+static int cut(const char *text, char **rest, struct vqp_error *error)
 {
 	const char *begin = strstr(text, BEGIN), *end = strstr(text, END);
 
 	if (!begin != !end || (begin && (end < begin || strstr(begin + 1, BEGIN) || strstr(end + 1, END))))
-		return fail(error, EINVAL, "the lines that mark vqp's part are not there twice, as they were written: "
-			    "take out what they have marked");
+		return vqp_error_set(error, -EINVAL, "the lines that mark vqp's part are not there twice, as they were written: "
+				     "take out what they have marked");
 	*rest = begin ? malloc(strlen(text) + 1) : strdup(text);
 	if (!*rest)
 		return -ENOMEM;
@@ -99,7 +93,7 @@ static int cut(const char *text, char **rest, char **error)
 	return 0;
 }
 
-int ctl_toml_block_add(const char *before, const char *standard, const char *block, char **after, char **error)
+int ctl_toml_block_add(const char *before, const char *standard, const char *block, char **after, struct vqp_error *error)
 {
 	cleanup_free char *rest = NULL, *ours = NULL;
 	int ret;
@@ -108,12 +102,12 @@ int ctl_toml_block_add(const char *before, const char *standard, const char *blo
 	if (!before)
 		before = EMPTY;
 	if (ctl_toml_version(before) < 2)
-		return fail(error, EINVAL, "its format is that of version 1: see containerd config migrate");
+		return vqp_error_set(error, -EINVAL, "its format is that of version 1: see containerd config migrate");
 	ret = cut(before, &rest, error);
 	if (ret)
 		return ret;
 	if (find_table(rest, "containerd.runtimes.vqp"))
-		return fail(error, EEXIST, "it has a runtime vqp that somebody else wrote: take that out first");
+		return vqp_error_set(error, -EEXIST, "it has a runtime vqp that somebody else wrote: take that out first");
 	if (find_table(rest, "containerd.runtimes.runc"))
 		standard = "";
 	if (asprintf(&ours, BEGIN "%s%s" END, standard, block) < 0) {
@@ -138,7 +132,7 @@ static int lacked_newline(const char *backup, const char *rest)
 	return length && backup[length - 1] != '\n' && !strncmp(rest, backup, length) && !strcmp(rest + length, "\n");
 }
 
-int ctl_toml_block_remove(const char *before, const char *backup, char **after, char **error)
+int ctl_toml_block_remove(const char *before, const char *backup, char **after, struct vqp_error *error)
 {
 	int ret;
 

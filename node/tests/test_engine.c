@@ -11,34 +11,35 @@
 static const struct ctl_programs programs = { .runtime = "/usr/local/bin/vqp-runtime", .hook = "/usr/local/bin/vqp-hook" };
 
 /* The engine's first file, edited. */
-static int edit(const char *engine, const char *before, const char *backup, bool remove, char **after, char **error)
+static int edit(const char *engine, const char *before, const char *backup, bool remove, char **after,
+		struct vqp_error *error)
 {
 	const struct ctl_engine_file *file = ctl_engine_find(engine)->files;
 
-	*after = *error = NULL;
+	*after = NULL;
 	return file->edit(&(struct ctl_edit){ .before = before, .backup = backup, .programs = &programs, .remove = remove },
 			  after, error);
 }
 
 static char *edited(const char *engine, const char *before, const char *backup, bool remove)
 {
-	char *after, *error;
+	struct vqp_error error = { 0 };
+	char *after;
 
 	assert_int_equal(edit(engine, before, backup, remove, &after, &error), 0);
-	assert_null(error);
+	assert_null(error.text);
 	return after;
 }
 
 static void refuses(const char *engine, const char *before, bool remove, const char *text)
 {
-	char *after, *error;
+	struct vqp_error error = { 0 };
+	char *after;
 
 	assert_true(edit(engine, before, NULL, remove, &after, &error) < 0);
 	assert_null(after);
-	assert_non_null(error);
-	if (!strstr(error, text))
-		fail_msg("'%s' does not contain '%s'", error, text);
-	free(error);
+	assert_non_null(strstr(vqp_error_text(&error), text));
+	vqp_error_clear(&error);
 }
 
 /* Once is as good as twice, and taking it back brings back what was there. */

@@ -14,7 +14,7 @@
 
 /* What a container with up to two addresses gets. */
 static int decide(const char *file, const char *first, const char *second, struct vqp_wish wish,
-		  struct vqp_terms *terms, char **error)
+		  struct vqp_terms *terms, struct vqp_error *error)
 {
 	struct vqp_policy policy;
 	uint8_t gids[2][16];
@@ -35,7 +35,7 @@ static void grants(const char *first, const char *second, struct vqp_wish wish, 
 		   int64_t max_vqps)
 {
 	struct vqp_terms terms;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	assert_int_equal(decide(FILE_TEXT, first, second, wish, &terms, &error), 0);
 	assert_int_equal(terms.tenant, tenant);
@@ -46,23 +46,23 @@ static void grants(const char *first, const char *second, struct vqp_wish wish, 
 static void refuses(int err, const char *first, struct vqp_wish wish, const char *text)
 {
 	struct vqp_terms terms;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	assert_int_equal(decide(FILE_TEXT, first, NULL, wish, &terms, &error), -err);
-	unit_assert_error(error, text);
+	unit_assert_error(&error, text);
 }
 
 static void without_a_file_all_are_one_tenant(void **state)
 {
 	struct vqp_terms terms;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	(void)state;
 	assert_int_equal(decide("{}", "10.1.0.2", NULL, (struct vqp_wish){ 0 }, &terms, &error), 0);
 	assert_int_equal(terms.tenant, 1);
 	assert_string_equal(terms.address, "::ffff:10.1.0.2");
 	assert_int_equal(decide("{}", "10.1.0.2", NULL, (struct vqp_wish){ .tenant = 2 }, &terms, &error), -EPERM);
-	unit_assert_error(error, "io.vqp.tenant: 2");
+	unit_assert_error(&error, "io.vqp.tenant: 2");
 }
 
 static void the_network_decides(void **state)
@@ -104,7 +104,7 @@ static void an_address_must_be_allowed(void **state)
 static void an_address_that_is_asked_for_brings_no_tenant(void **state)
 {
 	struct vqp_terms terms;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	(void)state;
 	assert_int_equal(decide("{\"networks\": [{\"subnet\": \"10.8.0.0/16\", \"tenant\": 8}],"
@@ -129,7 +129,7 @@ static void a_priority_can_only_be_lowered(void **state)
 {
 	const struct vqp_wish low = { .limits.max[VQP_LIMITS_PRIORITY] = VQP_LIMITS_LOW };
 	struct vqp_terms terms;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	(void)state;
 	assert_int_equal(decide("{}", "10.1.0.2", NULL, (struct vqp_wish){ 0 }, &terms, &error), 0);
@@ -154,11 +154,11 @@ static void a_container_without_address_has_none(void **state)
 static void no_policy(const char *text, const char *reason)
 {
 	struct vqp_policy policy;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	assert_int_equal(vqp_policy_parse(&policy, text, strlen(text), &error), -EINVAL);
 	vqp_policy_clear(&policy);
-	unit_assert_error(error, reason);
+	unit_assert_error(&error, reason);
 }
 
 static void malformed_files_are_refused(void **state)
@@ -189,7 +189,7 @@ static void malformed_files_are_refused(void **state)
 static void has_network(const char *file, const char *name, bool expected)
 {
 	struct vqp_policy policy;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	assert_int_equal(vqp_policy_parse(&policy, file, strlen(file), &error), 0);
 	assert_int_equal(vqp_policy_has_network(&policy, name), expected);

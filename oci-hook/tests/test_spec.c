@@ -37,11 +37,11 @@ static json_object *edit(const char *text, const char *network)
 {
 	struct vqp_grant given = grant;
 	json_object *spec = NULL;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	given.network = network;
 	if (vqp_spec_edit(text, strlen(text), &given, &spec, &error))
-		fail_msg("%s", error);
+		fail_msg("%s", vqp_error_text(&error));
 	return spec;
 }
 
@@ -116,7 +116,7 @@ static void a_network_that_others_do_not_make_is_late(void **state)
 	};
 	struct vqp_grant given = grant;
 	json_object *spec, *hook, *args;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 	bool late;
 
 	(void)state;
@@ -138,12 +138,12 @@ static void annotations_that_are_none_take_no_network(void **state)
 {
 	struct vqp_grant given = grant;
 	json_object *spec;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	(void)state;
 	given.network = "green";
 	assert_int_equal(vqp_spec_edit("{\"annotations\": []}", 19, &given, &spec, &error), -EINVAL);
-	unit_assert_error(error, "\"annotations\" must be an object");
+	unit_assert_error(&error, "\"annotations\" must be an object");
 }
 
 int main(void)

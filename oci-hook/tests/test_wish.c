@@ -7,7 +7,7 @@
 
 static char network[64];	/* of the last wish, which outlives its annotations here */
 
-static int parse(const char *annotations, struct vqp_wish *wish, char **error)
+static int parse(const char *annotations, struct vqp_wish *wish, struct vqp_error *error)
 {
 	json_t *json = json_loads(annotations, JSON_DECODE_ANY, NULL);
 	int ret;
@@ -23,7 +23,7 @@ static int parse(const char *annotations, struct vqp_wish *wish, char **error)
 static void all_annotations(void **state)
 {
 	struct vqp_wish wish;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	(void)state;
 	assert_int_equal(parse("{\"io.vqp.tenant\": \"4294967295\", \"io.vqp.address\": \"10.1.0.2\","
@@ -44,7 +44,7 @@ static void all_annotations(void **state)
 static void others_are_not_ours(void **state)
 {
 	struct vqp_wish wish;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	(void)state;
 	assert_int_equal(parse("{\"io.vqp\": \"1\", \"org.io.vqp.tenant\": \"7\", \"a\": 5}", &wish, &error), 0);
@@ -57,10 +57,10 @@ static void others_are_not_ours(void **state)
 static void refuses(const char *annotations, const char *text)
 {
 	struct vqp_wish wish;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	assert_int_equal(parse(annotations, &wish, &error), -EINVAL);
-	unit_assert_error(error, text);
+	unit_assert_error(&error, text);
 }
 
 static void malformed_ones_are_refused(void **state)

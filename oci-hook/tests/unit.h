@@ -10,13 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The error text contains this; frees it. */
-static inline void unit_assert_error(char *error, const char *expected)
+#include "../../common/error.h"
+
+/* The error's text contains this; clears the error. */
+static inline void unit_assert_error(struct vqp_error *error, const char *expected)
 {
-	assert_non_null(error);
-	if (!strstr(error, expected))
-		fail_msg("'%s' does not contain '%s'", error, expected);
-	free(error);
+	assert_true(error->code < 0);
+	if (!strstr(vqp_error_text(error), expected))
+		fail_msg("'%s' does not contain '%s'", vqp_error_text(error), expected);
+	vqp_error_clear(error);
 }
 
 #endif

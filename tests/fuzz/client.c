@@ -75,16 +75,16 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	json_t *request = json_pack("{s:s}", "op", "status"), *reply;
-	char *error;
+	struct vqp_error error = { 0 };
 	int ret;
 
 	answer = (struct fuzz){ data, bytes };
 	piece = bytes ? data[bytes - 1] : 0;
 	ret = vqpd_call("/vqpd.sock", request, &reply, &error);
 	fuzz_check((ret == 0) == (reply != NULL));
-	fuzz_check((ret != 0) == (error != NULL));
+	fuzz_check((ret != 0) == (error.text != NULL));
 	fuzz_check(!reply || json_is_true(json_object_get(reply, "ok")));
-	free(error);
+	vqp_error_clear(&error);
 	json_decref(reply);
 	json_decref(request);
 	return 0;

@@ -27,8 +27,8 @@ static FILE *null;
 /* An error is one JSON object, whatever bytes it quotes. */
 static void check_error(struct vqp_error *error)
 {
-	fuzz_check(error->code != VQP_ERROR_NONE && error->msg);
-	fuzz_check(vqp_error_print(error, "1.0.0", null) == 0);
+	fuzz_check(error->code != VQP_ERROR_NONE && error->text);
+	fuzz_check(vqp_cni_error_print(error, "1.0.0", null) == 0);
 	vqp_error_clear(error);
 }
 

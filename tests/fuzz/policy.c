@@ -55,14 +55,14 @@ static bool names_address(const json_t *json, const char *address)
 static void check_terms(const struct vqp_policy *policy, const struct vqp_wish *wish)
 {
 	struct vqp_terms plain, terms;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 	int ret;
 
 	fuzz_check(!vqp_policy_decide(policy, &(struct vqp_wish){ 0 }, own, 2, &plain, &error));
 	fuzz_check(names_tenant(policy->json, plain.tenant) && names_address(policy->json, plain.address));
 	ret = vqp_policy_decide(policy, wish, own, 2, &terms, &error);
-	fuzz_check((ret == 0) == (error == NULL));
-	free(error);
+	fuzz_check((ret == 0) == (error.text == NULL));
+	vqp_error_clear(&error);
 	if (ret)
 		return;
 	fuzz_check(names_tenant(policy->json, terms.tenant) && names_address(policy->json, terms.address));
@@ -78,13 +78,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		{ .limits.max = { 3, 0, 128 } },
 	};
 	struct vqp_policy policy;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 	int ret = vqp_policy_parse(&policy, (const char *)data, bytes, &error);
 
-	fuzz_check(ret <= 0 && (ret == 0) == (error == NULL));
+	fuzz_check(ret <= 0 && (ret == 0) == (error.text == NULL));
 	for (unsigned int i = 0; !ret && i < sizeof(wishes) / sizeof(*wishes); i++)
 		check_terms(&policy, &wishes[i]);
-	free(error);
+	vqp_error_clear(&error);
 	vqp_policy_clear(&policy);
 	return 0;
 }

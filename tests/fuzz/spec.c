@@ -121,7 +121,7 @@ static void check_twice(json_object *spec)
 {
 	const char *text = json_object_to_json_string_ext(spec, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	json_object *again;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 
 	fuzz_check(!vqp_spec_edit(text, strlen(text), &grant, &again, &error));
 	fuzz_check(json_object_equal(spec, again));
@@ -130,23 +130,24 @@ static void check_twice(json_object *spec)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	char *text = malloc(bytes + 1), *error = NULL;
+	char *text = malloc(bytes + 1);
+	struct vqp_error error = { 0 };
 	json_object *spec, *before;
 
 	fuzz_check(text);
 	memcpy(text, data, bytes);
 	text[bytes] = '\0';
 	if (vqp_spec_edit(text, bytes, &grant, &spec, &error)) {
-		fuzz_check(!spec && error);
+		fuzz_check(!spec && error.text);
 	} else {
 		before = json_tokener_parse(text);
-		fuzz_check(before && !error);
+		fuzz_check(before && !error.text);
 		check_edit(before, spec);
 		check_twice(spec);
 		json_object_put(before);
 		json_object_put(spec);
 	}
-	free(error);
+	vqp_error_clear(&error);
 	free(text);
 	return 0;
 }

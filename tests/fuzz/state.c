@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct vqp_state state;
 	struct vqp_wish wish;
-	char *error = NULL;
+	struct vqp_error error = { 0 };
 	int ret;
 
 	ret = vqp_state_parse(&state, (const char *)data, bytes, &error);
@@ -35,10 +35,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		fuzz_check(state.id && *state.id && state.pid >= 0);
 		ret = vqp_wish_parse(&wish, state.annotations, &error);
 	}
-	fuzz_check(ret <= 0 && (ret == 0) == (error == NULL));
+	fuzz_check(ret <= 0 && (ret == 0) == (error.text == NULL));
 	if (!ret)
 		check_wish(&wish);
-	free(error);
+	vqp_error_clear(&error);
 	vqp_state_clear(&state);
 	return 0;
 }

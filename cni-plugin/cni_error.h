@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The error object that a CNI plugin answers with. */
-#ifndef VQP_CNI_ERROR_H
-#define VQP_CNI_ERROR_H
+#ifndef VQP_CNI_CNI_ERROR_H
+#define VQP_CNI_CNI_ERROR_H
 
 #include <stdio.h>
 
-/* Codes below 100 are those of the CNI specification. */
-enum vqp_error_code {
+#include "../common/error.h"
+
+/* The codes of the plugin's errors. Those below 100 are the CNI specification's. */
+enum vqp_cni_error_code {
 	VQP_ERROR_NONE		= 0,
 	VQP_ERROR_VERSION	= 1,	/* incompatible CNI version */
 	VQP_ERROR_FIELD		= 2,	/* unsupported field in the configuration */
@@ -23,24 +25,7 @@ enum vqp_error_code {
 	VQP_ERROR_CHECK		= 102,	/* the VQP namespace is missing, is another one, or has other limits */
 };
 
-struct vqp_error {
-	enum vqp_error_code code;
-	char *msg;
-	char *details;			/* NULL if there are none */
-};
-
-/* Sets the code and the message; returns the code, so that a failure is one statement. */
-__attribute__((format(printf, 3, 4)))
-int vqp_error_set(struct vqp_error *error, enum vqp_error_code code, const char *format, ...);
-
-/* As vqp_error_set(), with details, which may be NULL. */
-__attribute__((format(printf, 4, 5)))
-int vqp_error_detail(struct vqp_error *error, enum vqp_error_code code, const char *details,
-		     const char *format, ...);
-
-/* Writes the error as JSON. 0, or EOF. */
-int vqp_error_print(const struct vqp_error *error, const char *cni_version, FILE *out);
-
-void vqp_error_clear(struct vqp_error *error);
+/* Writes the error as JSON: its context, if it has one, is the message, and the reason the details. 0, or EOF. */
+int vqp_cni_error_print(const struct vqp_error *error, const char *cni_version, FILE *out);
 
 #endif
