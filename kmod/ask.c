@@ -4,19 +4,18 @@
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/mutex.h>
+#include <linux/nospec.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "ask.h"
-#include "fetch.h"
-#include "grant.h"
+#include "dct_cache.h"
 #include "meta.h"
+#include "node.h"
 #include "ns.h"
+#include "parent.h"
 #include "qp.h"
-#include "rc_end.h"
 #include "recv.h"
-#include "responder.h"
-#include "window.h"
 #include "send.h"
 
 /* Questions that are being answered at most; who asks more waits, as for any receive. */
@@ -170,7 +169,8 @@ static struct vqp *line_vqp(const u8 *gid)
 	return vqp ?: ERR_PTR(ret ?: -EIO);
 }
 
-void vqp_ask_down(void)
+/* The nodes that were asked are forgotten with the parent. */
+static void ask_down(void)
 {
 	struct hlist_node *next;
 	struct ask_line *line;
@@ -181,6 +181,10 @@ void vqp_ask_down(void)
 		line_drop(line);
 	mutex_unlock(&ask_mutex);
 }
+
+struct vqp_device_user vqp_ask_device_user = {
+	.down = ask_down,
+};
 
 /* ---- Calls ---- */
 
@@ -264,7 +268,7 @@ static int ask_post(const u8 *gid, const struct vqp_ask *msg, u32 id, bool is_an
 	s->msg.version = VQP_ASK_VERSION;
 	s->msg.is_answer = is_answer;
 	s->msg.id = cpu_to_be32(id);
-	s->msg.epoch = cpu_to_be32(vqp_responder_epoch());
+	s->msg.epoch = cpu_to_be32(vqp_node_epoch());
 	s->send.opcode = VQP_WR_SEND;
 	s->send.kbuf = &s->msg;
 	s->send.done = ask_sent;
@@ -334,13 +338,13 @@ int vqp_ask_relearn(const u8 *gid, struct vqp_dct *dct, u32 tenant, const u8 *ta
 	struct vqp_route route;
 	int ret = -EHOSTUNREACH;
 
-	vqp_meta_forget(tenant, target_gid);
+	vqp_dct_cache_forget(tenant, target_gid);
 	if (vqp_meta_route(tenant, target_gid, &route))
 		return 0;
 	if (!route.local && !memcmp(route.dct.node_gid, gid, VQP_GID_BYTES)) {
 		ret = memcmp(&route.dct, dct, sizeof(*dct)) != 0;
 		*dct = route.dct;
-		vqp_meta_learn(0, gid, dct);
+		vqp_dct_cache_learn(0, gid, dct);
 		line_hang_up(gid, dct);
 	}
 	vqp_route_end(&route);
@@ -372,23 +376,20 @@ static void heard_post(struct ask_heard *heard)
 		kfree(heard);
 }
 
+static vqp_ask_handler ask_handlers[VQP_ASK_MAX + 1] __ro_after_init;
+
+void __init vqp_ask_handle(enum vqp_ask_kind kind, vqp_ask_handler handler)
+{
+	ask_handlers[kind] = handler;
+}
+
 static int ask_answer(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at)
 {
-	switch (msg->kind) {
-	case VQP_ASK_RC_OPEN:
-		return vqp_rc_end_open(gid, msg);
-	case VQP_ASK_RC_CLOSE:
-		return vqp_rc_end_close(gid, msg);
-	case VQP_ASK_WINDOW:
-		return vqp_window_open(gid, msg);
-	case VQP_ASK_REVOKE:
-		return vqp_grant_revoke(gid, msg);
-	case VQP_ASK_PULL:
-		return vqp_fetch(gid, msg, heard_at);
-	case VQP_ASK_PULLED:
-		return vqp_fetch_tell(gid, msg, heard_at);
-	}
-	return -EOPNOTSUPP;
+	vqp_ask_handler handler;
+
+	handler = msg->kind <= VQP_ASK_MAX ?
+		  ask_handlers[array_index_nospec(msg->kind, VQP_ASK_MAX + 1)] : NULL;
+	return handler ? handler(gid, msg, heard_at) : -EOPNOTSUPP;
 }
 
 static void ask_work(struct work_struct *work)
@@ -472,5 +473,5 @@ void vqp_ask_exit(void)
 	vqp_destroy_kernel(ask_service);
 	destroy_workqueue(ask_wq);
 	vqp_put(ask_service);
-	vqp_ask_down();
+	ask_down();
 }

@@ -62,8 +62,18 @@ struct vqp_ask {
 	struct vqp_ask_part parts[VQP_ASK_PARTS];
 };
 
+/*
+ * Carries out a question from node `gid`, which arrived at heard_at (in jiffies). The answer
+ * replaces the question, but for its status, which is the result: 0 or -errno. Process context.
+ */
+typedef int (*vqp_ask_handler)(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at);
+
+/* Register what answers questions of `kind`, before the first parent comes. */
+void __init vqp_ask_handle(enum vqp_ask_kind kind, vqp_ask_handler handler);
+
 struct vqp_ask_call;
 struct vqp_dct;
+struct vqp_device_user;
 
 /*
  * The answer has come, or (NULL) none will: the peer is gone or silent. Once for each call;
@@ -83,8 +93,7 @@ struct vqp_ask_call {
 int __init vqp_ask_init(void);
 void vqp_ask_exit(void);
 
-/* The parent is gone: forget the nodes that were asked. */
-void vqp_ask_down(void);
+extern struct vqp_device_user vqp_ask_device_user;
 
 /*
  * Ask node `gid`, whose metadata is in the cache (tenant 0). 0, or -errno: then `answered` is not

@@ -17,7 +17,6 @@
 #include "parent.h"
 #include "post.h"
 #include "qp.h"
-#include "window.h"
 
 /* ABI version 1: what user space compiled against, for good. */
 static_assert(sizeof(struct vqp_query) == 56);
@@ -224,7 +223,7 @@ static int context_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-void vqp_context_kill(struct vqp_context *ctx)
+static void context_kill(struct vqp_context *ctx)
 {
 	struct vqp *vqp;
 	struct vqp_mr *mr;
@@ -235,9 +234,24 @@ void vqp_context_kill(struct vqp_context *ctx)
 	list_for_each_entry(vqp, &ctx->vqps, ctx_link)
 		vqp_fail(vqp, VQP_WC_WR_FLUSH_ERR);
 	list_for_each_entry(mr, &ctx->mrs, ctx_link)
-		vqp_window_revoke(mr);
+		vqp_mr_revoke(mr);
 	mutex_unlock(&ctx->lock);
 }
+
+/* Every VQP of the namespace moves to the error state, and no region can be reached any more. */
+static void context_kill_all(struct vqp_ns *ns)
+{
+	struct vqp_context *ctx;
+
+	mutex_lock(&ns->lock);
+	list_for_each_entry(ctx, &ns->contexts, ns_link)
+		context_kill(ctx);
+	mutex_unlock(&ns->lock);
+}
+
+struct vqp_ns_user vqp_context_ns_user = {
+	.kill = context_kill_all,
+};
 
 static int context_release(struct inode *inode, struct file *file)
 {

@@ -7,6 +7,7 @@
 #include <linux/mutex.h>
 
 struct vqp_ns;
+struct vqp_ns_user;
 
 struct vqp_context {
 	/* NULL until the first ioctl, then constant; one reference */
@@ -21,7 +22,7 @@ struct vqp_context {
 int __init vqp_context_init(void);
 void vqp_context_exit(void);
 
-/* The namespace is going: every VQP moves to the error state. Under vqp_ns.lock. */
-void vqp_context_kill(struct vqp_context *ctx);
+/* Contexts' part in the going of a namespace. */
+extern struct vqp_ns_user vqp_context_ns_user;
 
 #endif

@@ -44,10 +44,8 @@ void vqp_dc_kick(struct vqp *vqp);
 void vqp_dc_unpublish(struct vqp *vqp);
 void vqp_dc_detach(struct vqp *vqp);
 
-/* The parent is going: every flow fails. */
+/* vqp_device_user.down and .input: every flow fails; a packet arrived. */
 void vqp_dc_fail_all(void);
-
-/* A packet arrived from node `gid`, QP `qpn`. Bottom halves off. */
 void vqp_dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
 
 #endif

@@ -292,7 +292,7 @@ static void grant_revoke_of(struct vqp_rc *rc, const struct vqp_ask *msg,
 		vqp_grant_put(grant);
 }
 
-int vqp_grant_revoke(const u8 *gid, struct vqp_ask *msg)
+int vqp_grant_revoke(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at)
 {
 	struct grant_revoke revoke = { .left = ATOMIC_INIT(1) };
 	struct vqp_rc *rc = vqp_rc_get(gid, be32_to_cpu(msg->link));

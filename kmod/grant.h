@@ -64,6 +64,6 @@ void vqp_grant_close(struct vqp_rc *rc);
 void vqp_grant_drop_all(struct vqp_rc *rc);
 
 /* VQP_ASK_REVOKE from node gid: waits until no request uses it. 0 or -errno. Process context. */
-int vqp_grant_revoke(const u8 *gid, struct vqp_ask *msg);
+int vqp_grant_revoke(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at);
 
 #endif

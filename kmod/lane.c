@@ -220,8 +220,8 @@ static void lane_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	    lane_source(wc, lane->grh + i * LANE_GRH_BYTES, &sgid))
 		vqp_count_event(VQP_EV_RX_MALFORMED);
 	else
-		vqp_dc_input(lane, sgid.raw, wc->src_qp, page_address(buf->page),
-			     wc->byte_len - LANE_GRH_BYTES);
+		lane->parent->input(lane, sgid.raw, wc->src_qp, page_address(buf->page),
+				    wc->byte_len - LANE_GRH_BYTES);
 	ib_dma_sync_single_for_device(lane->parent->dev, buf->dma, PAGE_SIZE, DMA_FROM_DEVICE);
 	/* A post that fails costs the lane one buffer; only a dying device fails it. */
 	if (unlikely(lane_post_recv(lane, i)))

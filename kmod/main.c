@@ -2,10 +2,13 @@
 #include <linux/cpumask.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
+#include "ask.h"
 #include "context.h"
+#include "dct_cache.h"
 #include "fetch.h"
 #include "meta.h"
 #include "netlink.h"
+#include "node.h"
 #include "ns.h"
 #include "parent.h"
 #include "peer.h"
@@ -18,14 +21,26 @@ static unsigned int lanes = VQP_WIRE_LANES_MAX;
 module_param(lanes, uint, 0444);
 MODULE_PARM_DESC(lanes, "UD QPs in the pool, at most 8 (default: one per CPU)");
 
+/* What ends first when a parent or a namespace goes comes first. */
+static void __init vqp_use(void)
+{
+	vqp_device_use(&vqp_dc_device_user);
+	vqp_device_use(&vqp_rc_device_user);
+	vqp_device_use(&vqp_ask_device_user);
+	vqp_ns_use(&vqp_context_ns_user);
+	vqp_ns_use(&vqp_dc_ns_user);
+}
+
 static int __init vqp_module_init(void)
 {
 	int ret;
 
+	vqp_node_init(min3(max(lanes, 1U), num_online_cpus(), (u32)VQP_WIRE_LANES_MAX));
+	vqp_use();
 	ret = vqp_init();
 	if (ret)
 		return ret;
-	ret = vqp_responder_init(min3(max(lanes, 1U), num_online_cpus(), (u32)VQP_WIRE_LANES_MAX));
+	ret = vqp_responder_init();
 	if (ret)
 		goto err_vqp;
 	ret = vqp_ns_init();
@@ -37,9 +52,12 @@ static int __init vqp_module_init(void)
 	ret = vqp_rc_init();
 	if (ret)
 		goto err_peer;
-	ret = vqp_pull_init();
+	ret = vqp_ask_init();
 	if (ret)
 		goto err_rc;
+	ret = vqp_pull_init();
+	if (ret)
+		goto err_ask;
 	ret = vqp_parent_init();
 	if (ret)
 		goto err_pull;
@@ -59,9 +77,11 @@ err_parent:
 	vqp_parent_exit();
 err_pull:
 	vqp_pull_exit();
+err_ask:
+	vqp_ask_exit();
+	vqp_fetch_exit();
 err_rc:
 	vqp_rc_exit();
-	vqp_fetch_exit();
 err_peer:
 	vqp_peer_exit();
 err_ns:
@@ -70,6 +90,7 @@ err_responder:
 	vqp_responder_exit();
 err_vqp:
 	vqp_exit();
+	vqp_dct_cache_clear();
 	return ret;
 }
 
@@ -81,13 +102,16 @@ static void __exit vqp_module_exit(void)
 	vqp_meta_exit();
 	vqp_parent_exit();
 	vqp_pull_exit();
-	vqp_rc_exit();
+	vqp_ask_exit();
 	vqp_fetch_exit();
+	vqp_rc_exit();
 	vqp_peer_exit();
 	vqp_ns_exit();
 	/* Until then namespaces let go of their contexts. */
 	vqp_responder_exit();
 	vqp_exit();
+	/* What was under way until now may have left something. */
+	vqp_dct_cache_clear();
 }
 
 module_init(vqp_module_init);

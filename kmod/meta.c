@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/completion.h>
-#include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 #include "counters.h"
 #include "cursor.h"
+#include "dct_cache.h"
 #include "engine/bucket.h"
 #include "meta.h"
 #include "ns.h"
@@ -15,140 +13,10 @@
 #include "qp.h"
 #include "send.h"
 
-#define META_CACHE_MAX		65536	/* addresses */
 #define META_TORN_RETRIES	16	/* a bucket that is being written is read again */
 
 static_assert(sizeof(struct vqp_bucket_slot) == 88);
 static_assert(sizeof(struct vqp_bucket) == VQP_BUCKET_BYTES);
-
-/* ---- The cache ---- */
-
-struct meta_entry {
-	struct hlist_node node;		/* RCU */
-	u32 tenant;
-	u8 gid[VQP_GID_BYTES];
-	struct vqp_dct dct;
-	struct rcu_head rcu;
-};
-
-static DEFINE_HASHTABLE(meta_cache, 12);
-static DEFINE_SPINLOCK(meta_cache_lock);	/* writers */
-static u32 meta_cached;
-
-static u32 meta_hash(u32 tenant, const u8 *gid)
-{
-	return jhash(gid, VQP_GID_BYTES, tenant);
-}
-
-static struct meta_entry *cache_find(u32 tenant, const u8 *gid)
-{
-	struct meta_entry *e;
-
-	hash_for_each_possible_rcu(meta_cache, e, node, meta_hash(tenant, gid),
-				   lockdep_is_held(&meta_cache_lock)) {
-		if (e->tenant == tenant && !memcmp(e->gid, gid, VQP_GID_BYTES))
-			return e;
-	}
-	return NULL;
-}
-
-static void cache_drop(struct meta_entry *e)
-{
-	lockdep_assert_held(&meta_cache_lock);
-	hash_del_rcu(&e->node);
-	kfree_rcu(e, rcu);
-	meta_cached--;
-	vqp_count_freed(VQP_OBJ_CACHE);
-}
-
-static bool cache_get(u32 tenant, const u8 *gid, struct vqp_dct *dct)
-{
-	struct meta_entry *e;
-
-	rcu_read_lock();
-	e = cache_find(tenant, gid);
-	if (e)
-		*dct = e->dct;
-	rcu_read_unlock();
-	return e;
-}
-
-/* Best effort: without memory, or in a full cache, the next connect looks up again. */
-static void cache_put(u32 tenant, const u8 *gid, const struct vqp_dct *dct, gfp_t gfp)
-{
-	struct meta_entry *e = kzalloc(sizeof(*e), gfp), *old;
-
-	if (!e)
-		return;
-	e->tenant = tenant;
-	memcpy(e->gid, gid, VQP_GID_BYTES);
-	e->dct = *dct;
-	spin_lock_bh(&meta_cache_lock);
-	old = cache_find(tenant, gid);
-	if (old)
-		cache_drop(old);
-	if (meta_cached < META_CACHE_MAX) {
-		hash_add_rcu(meta_cache, &e->node, meta_hash(tenant, gid));
-		meta_cached++;
-		vqp_count_made(VQP_OBJ_CACHE);
-		e = NULL;
-	}
-	spin_unlock_bh(&meta_cache_lock);
-	kfree(e);
-}
-
-void vqp_meta_learn(u32 tenant, const u8 *gid, const struct vqp_dct *dct)
-{
-	struct vqp_dct known;
-
-	if (!cache_get(tenant, gid, &known) || memcmp(&known, dct, sizeof(known)))
-		cache_put(tenant, gid, dct, GFP_ATOMIC);
-}
-
-void vqp_meta_suggest(u32 tenant, const u8 *gid, const struct vqp_dct *dct)
-{
-	struct vqp_dct known;
-
-	if (!cache_get(tenant, gid, &known))
-		cache_put(tenant, gid, dct, GFP_KERNEL);
-}
-
-void vqp_meta_forget(u32 tenant, const u8 *gid)
-{
-	struct hlist_node *next;
-	struct meta_entry *e;
-	int bkt;
-
-	spin_lock_bh(&meta_cache_lock);
-	if (gid) {
-		e = cache_find(tenant, gid);
-		if (e)
-			cache_drop(e);
-	} else {
-		hash_for_each_safe(meta_cache, bkt, next, e, node)
-			cache_drop(e);
-	}
-	spin_unlock_bh(&meta_cache_lock);
-}
-
-int vqp_meta_walk_cache(int skip, int (*fn)(u32 tenant, const u8 *gid,
-					    const struct vqp_dct *dct, void *arg), void *arg)
-{
-	struct meta_entry *e;
-	int bkt, i = 0;
-
-	rcu_read_lock();
-	hash_for_each_rcu(meta_cache, bkt, e, node) {
-		if (i++ < skip)
-			continue;
-		if (fn(e->tenant, e->gid, &e->dct, arg)) {
-			i--;
-			break;
-		}
-	}
-	rcu_read_unlock();
-	return i;
-}
 
 /* ---- Meta servers ---- */
 
@@ -371,7 +239,7 @@ int vqp_meta_route(u32 tenant, const u8 *gid, struct vqp_route *route)
 	int ret;
 
 	route->local = vqp_ns_find(tenant, gid);
-	if (route->local || cache_get(tenant, gid, &route->dct))
+	if (route->local || vqp_dct_cache_get(tenant, gid, &route->dct))
 		return 0;
 	if (!vqp_parent_is_up())
 		return -ENETDOWN;
@@ -381,7 +249,7 @@ int vqp_meta_route(u32 tenant, const u8 *gid, struct vqp_route *route)
 	/* It is not here, whatever the table says. */
 	if (meta_is_local(&route->dct))
 		return -EHOSTUNREACH;
-	cache_put(tenant, gid, &route->dct, GFP_KERNEL);
+	vqp_dct_cache_put(tenant, gid, &route->dct);
 	return 0;
 }
 
@@ -458,5 +326,5 @@ int vqp_meta_walk(int skip, int (*fn)(const struct vqp_meta_table *table, void *
 void vqp_meta_exit(void)
 {
 	vqp_meta_set(NULL, 0);
-	vqp_meta_forget(0, NULL);
+	vqp_dct_cache_clear();
 }

@@ -29,21 +29,11 @@ struct vqp_meta_table {
 int vqp_meta_route(u32 tenant, const u8 *gid, struct vqp_route *route);
 void vqp_route_end(struct vqp_route *route);
 
-/* A message came from (tenant, gid) on that node: the answer needs no lookup. Any context. */
-void vqp_meta_learn(u32 tenant, const u8 *gid, const struct vqp_dct *dct);
-/* It may be there, unless somebody knows better. Process context. */
-void vqp_meta_suggest(u32 tenant, const u8 *gid, const struct vqp_dct *dct);
-
-/* Forget what is cached: of one address, or (gid NULL) of all. */
-void vqp_meta_forget(u32 tenant, const u8 *gid);
-
 /* Replace the list of meta servers. Process context. */
 int vqp_meta_set(const struct vqp_meta_table *tables, u32 count);
 
-/* As vqp_ns_walk(). The first under the list's lock, the second under RCU: fn must not sleep. */
+/* As vqp_ns_walk(). Runs under the list's mutex. */
 int vqp_meta_walk(int skip, int (*fn)(const struct vqp_meta_table *table, void *arg), void *arg);
-int vqp_meta_walk_cache(int skip, int (*fn)(u32 tenant, const u8 *gid,
-					    const struct vqp_dct *dct, void *arg), void *arg);
 
 void vqp_meta_exit(void);
 

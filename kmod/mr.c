@@ -13,7 +13,6 @@
 #include "mr.h"
 #include "ns.h"
 #include "number.h"
-#include "window.h"
 
 #define KEY_TAG_BITS	16
 #define KEY_INDEX_MAX	((1U << (32 - KEY_TAG_BITS)) - 1)
@@ -22,6 +21,8 @@
 #define ACCESS_ALL	(VQP_ACCESS_LOCAL_WRITE | VQP_ACCESS_REMOTE_WRITE | \
 			 VQP_ACCESS_REMOTE_READ | VQP_ACCESS_REMOTE_ATOMIC)
 #define ACCESS_WRITES	(VQP_ACCESS_REMOTE_WRITE | VQP_ACCESS_REMOTE_ATOMIC)
+
+static void (*mr_revoke)(struct vqp_mr *mr) __ro_after_init;
 
 static bool mr_covers(const struct vqp_mr *mr, u32 key, u64 addr, u64 bytes,
 		      u32 access, const struct vqp_context *owner)
@@ -240,6 +241,16 @@ uncharge:
 	return ret;
 }
 
+void __init vqp_mr_set_revoke(void (*revoke)(struct vqp_mr *mr))
+{
+	mr_revoke = revoke;
+}
+
+void vqp_mr_revoke(struct vqp_mr *mr)
+{
+	mr_revoke(mr);
+}
+
 void vqp_mr_destroy(struct vqp_mr *mr)
 {
 	lockdep_assert_held(&mr->ctx->lock);
@@ -248,7 +259,7 @@ void vqp_mr_destroy(struct vqp_mr *mr)
 	/* Nobody finds it any more; wait for those who are copying. */
 	vqp_mr_put(mr);
 	wait_for_completion(&mr->unused);
-	vqp_window_revoke(mr);
+	vqp_mr_revoke(mr);
 	mr_release_pages(mr);
 	vqp_limit_uncharge(&mr->ns->limits[VQP_LIMIT_MRS], 1);
 	kfree_rcu(mr, rcu);

@@ -34,7 +34,7 @@ struct vqp_mr {
 	struct vqp_arena *arena;	/* owner of the pages, or NULL: pinned */
 	struct mm_struct *mm;		/* charged for the pins */
 	struct list_head ctx_link;	/* under vqp_context.lock */
-	struct list_head windows;	/* under window.c's lock */
+	struct list_head windows;	/* of rc (window.c), under its lock */
 	refcount_t ref;
 	struct completion unused;
 	struct rcu_head rcu;
@@ -46,6 +46,14 @@ int vqp_mr_dereg(struct vqp_context *ctx, u32 key);
 
 /* Under vqp_context.lock, when the context goes. */
 void vqp_mr_destroy(struct vqp_mr *mr);
+
+/*
+ * What a carrier lets other nodes' devices reach of a region by keys of its own, it takes back
+ * when the region goes, or its namespace has gone. vqp_mr_revoke() returns when no device reaches
+ * the region any more. Process context; may take a second for each node.
+ */
+void __init vqp_mr_set_revoke(void (*revoke)(struct vqp_mr *mr));
+void vqp_mr_revoke(struct vqp_mr *mr);
 
 /*
  * The region that key names in ns, if it covers [addr, addr + bytes) and

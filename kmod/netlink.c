@@ -3,6 +3,7 @@
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 #include "counters.h"
+#include "dct_cache.h"
 #include "meta.h"
 #include "netlink.h"
 #include "ns.h"
@@ -207,9 +208,9 @@ static int nl_cache_flush(struct sk_buff *skb, struct genl_info *info)
 	if (!a[VQP_ATTR_TENANT] != !a[VQP_ATTR_GID])
 		return -EINVAL;
 	if (a[VQP_ATTR_GID])
-		vqp_meta_forget(nla_get_u32(a[VQP_ATTR_TENANT]), nla_data(a[VQP_ATTR_GID]));
+		vqp_dct_cache_forget(nla_get_u32(a[VQP_ATTR_TENANT]), nla_data(a[VQP_ATTR_GID]));
 	else
-		vqp_meta_forget(0, NULL);
+		vqp_dct_cache_clear();
 	return 0;
 }
 
@@ -501,7 +502,7 @@ static int nl_cache_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nl_dump d = { skb, cb };
 
-	cb->args[0] = vqp_meta_walk_cache(cb->args[0], nl_dump_one_cached, &d);
+	cb->args[0] = vqp_dct_cache_walk(cb->args[0], nl_dump_one_cached, &d);
 	return skb->len;
 }
 

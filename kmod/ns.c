@@ -6,11 +6,9 @@
 #include <linux/user_namespace.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
-#include "context.h"
 #include "counters.h"
-#include "meta.h"
+#include "dct_cache.h"
 #include "ns.h"
-#include "responder.h"
 
 struct vqp_net {
 	struct list_head namespaces;	/* oldest first, one reference each; under ns_mutex */
@@ -23,6 +21,13 @@ static DEFINE_MUTEX(ns_mutex);
 static DEFINE_HASHTABLE(ns_table, 10);
 static struct vqp_ns *ns_host;
 static u32 ns_generation = 1;	/* changes with the table */
+
+static LIST_HEAD(ns_users);	/* constant once the module is initialized */
+
+void __init vqp_ns_use(struct vqp_ns_user *user)
+{
+	list_add_tail(&user->link, &ns_users);
+}
 
 static u32 ns_hash(u32 tenant, const u8 *gid)
 {
@@ -140,19 +145,15 @@ struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid)
 }
 
 /*
- * A namespace that ns_take() took: its contexts fall silent, then the responder
- * contexts that still name it are let go. Drops the reference of vqp_net. Walks
- * all that it has: no lock of everybody's is held.
+ * Kill a namespace that ns_take() took, and drop the reference of vqp_net. Its users walk all
+ * that it has, so that no lock is held here that concerns other namespaces.
  */
 static void ns_kill(struct vqp_ns *ns)
 {
-	struct vqp_context *ctx;
+	struct vqp_ns_user *user;
 
-	mutex_lock(&ns->lock);
-	list_for_each_entry(ctx, &ns->contexts, ns_link)
-		vqp_context_kill(ctx);
-	mutex_unlock(&ns->lock);
-	vqp_responder_purge(ns);
+	list_for_each_entry(user, &ns_users, link)
+		user->kill(ns);
 	vqp_ns_put(ns);
 }
 
@@ -205,7 +206,7 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	ns_generation++;
 	hash_add_rcu(ns_table, &ns->node, ns_hash(tenant, gid));
 	/* What this node remembers of the address elsewhere is old now. */
-	vqp_meta_forget(tenant, gid);
+	vqp_dct_cache_forget(tenant, gid);
 unlock:
 	mutex_unlock(&ns_mutex);
 	return ret;

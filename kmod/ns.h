@@ -55,6 +55,19 @@ struct vqp_ns_terms {
 	u8 priority;			/* enum vqp_priority; 0: as it is */
 };
 
+/* What uses namespaces, and must let go of one that is killed. */
+struct vqp_ns_user {
+	struct list_head link;		/* in ns.c's list */
+	/*
+	 * The namespace has died: nothing finds it any more. Fail what it has, and drop what
+	 * refers to it. Process context; no lock is held.
+	 */
+	void (*kill)(struct vqp_ns *ns);
+};
+
+/* Register a user for good, before functions come in. They are called in this order. */
+void __init vqp_ns_use(struct vqp_ns_user *user);
+
 int __init vqp_ns_init(void);
 void vqp_ns_exit(void);
 

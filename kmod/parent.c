@@ -7,14 +7,12 @@
 #include <net/addrconf.h>
 #include <rdma/ib_cache.h>
 #include "compat.h"
-#include "dc.h"
+#include "dct_cache.h"
 #include "lane.h"
-#include "meta.h"
+#include "node.h"
 #include "ns.h"
 #include "parent.h"
 #include "peer.h"
-#include "rc.h"
-#include "responder.h"
 
 static char *parent_name;
 module_param_named(parent, parent_name, charp, 0444);
@@ -33,9 +31,7 @@ MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4
 #define PARENT_RTO_MIN_US	(8U * 1000)
 #define PARENT_RTO_MAX_US	(500U * 1000)
 #define PARENT_CLOSE_US		(200U * 1000)
-/* A little less: what was sent before is still under way. */
-#define PARENT_FORGET_US	(VQP_RESPONDER_IDLE_US - 5U * 1000 * 1000)
-#define PARENT_GIVEUP_MAX_MS	(PARENT_FORGET_US / 1000)
+#define PARENT_GIVEUP_MAX_MS	(VQP_FORGET_US / 1000)
 
 /* Sixteen senders to one lane lose nothing there. */
 static_assert(16 * PARENT_WINDOW_PACKETS <= VQP_LANE_RX_SLOTS);
@@ -52,10 +48,16 @@ struct parent_client {
 static DEFINE_MUTEX(parent_mutex);
 static LIST_HEAD(parent_clients);
 static struct vqp_parent __rcu *parent_now;
+static LIST_HEAD(parent_users);	/* complete before the first device is added */
 static u32 parent_lives;		/* under parent_mutex */
 DEFINE_STATIC_SRCU(parent_srcu);
 /* What `address` says; :: if nothing, which is nobody's GID. */
 static struct in6_addr parent_wanted __ro_after_init;
+
+void __init vqp_device_use(struct vqp_device_user *user)
+{
+	list_add_tail(&user->link, &parent_users);
+}
 
 struct vqp_parent *vqp_parent_rcu(void)
 {
@@ -161,7 +163,7 @@ static void parent_free(struct vqp_parent *parent)
 
 static int parent_create_lanes(struct vqp_parent *parent)
 {
-	u32 i, n = vqp_responder_lanes();
+	u32 i, n = vqp_node_lanes();
 	struct vqp_lane *lane;
 
 	for (i = 0; i < n; i++) {
@@ -173,8 +175,17 @@ static int parent_create_lanes(struct vqp_parent *parent)
 		parent->nlanes = i + 1;
 		parent->dct.lanes = i + 1;
 	}
-	parent->pool_bytes = n * (vqp_lane_bytes() + vqp_responder_bytes());
+	parent->pool_bytes = n * vqp_lane_bytes();
 	return 0;
+}
+
+static void parent_set_input(struct vqp_parent *parent)
+{
+	struct vqp_device_user *user;
+
+	list_for_each_entry(user, &parent_users, link)
+		if (user->input)
+			parent->input = user->input;
 }
 
 static struct vqp_parent *parent_create(struct ib_device *dev)
@@ -185,6 +196,7 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 	if (!parent)
 		return ERR_PTR(-ENOMEM);
 	parent->dev = dev;
+	parent_set_input(parent);
 	ret = parent_choose_gid(parent);
 	if (ret)
 		goto free;
@@ -194,12 +206,12 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 		.rto_min_us = PARENT_RTO_MIN_US,
 		.rto_max_us = PARENT_RTO_MAX_US,
 		.giveup_us = min(giveup_ms, PARENT_GIVEUP_MAX_MS) * 1000,
-		.forget_us = PARENT_FORGET_US,
+		.forget_us = VQP_FORGET_US,
 		.close_us = PARENT_CLOSE_US,
 	};
 	/* A Q_Key with its top bit set would be replaced by the sender's own (IBTA 10.2.5). */
 	parent->dct.qkey = get_random_u32() >> 1;
-	parent->dct.epoch = vqp_responder_epoch();
+	parent->dct.epoch = vqp_node_epoch();
 	parent->pd = ib_alloc_pd(dev, 0);
 	if (IS_ERR(parent->pd)) {
 		ret = PTR_ERR(parent->pd);
@@ -217,11 +229,13 @@ free:
 }
 
 /*
- * 1. No packet starts any more. 2. Whoever is inside leaves. 3. Every flow
- * fails, so that nothing waits for an answer. 4. Links between NICs go. 5. Lanes and peers go.
+ * 1. No packet starts any more. 2. Whoever is inside leaves. 3. The device's users let go of it:
+ * flows fail, so that nothing waits for an answer, then links between NICs go. 4. Lanes and peers
+ * go.
  */
 static void parent_down(void)
 {
+	struct vqp_device_user *user;
 	struct vqp_parent *parent;
 
 	lockdep_assert_held(&parent_mutex);
@@ -235,10 +249,11 @@ static void parent_down(void)
 	synchronize_rcu();
 	synchronize_srcu(&parent_srcu);
 	vqp_ns_set_host_gid(NULL);
-	vqp_dc_fail_all();
-	vqp_rc_down();
+	list_for_each_entry(user, &parent_users, link)
+		if (user->down)
+			user->down();
 	vqp_peer_quiesce();
-	vqp_meta_forget(0, NULL);
+	vqp_dct_cache_clear();
 	parent_free(parent);
 }
 
@@ -246,6 +261,7 @@ static void parent_down(void)
 static void parent_up(struct parent_client *client)
 {
 	struct ib_device *dev = client->dev;
+	struct vqp_device_user *user;
 	struct vqp_parent *parent;
 
 	lockdep_assert_held(&parent_mutex);
@@ -260,7 +276,9 @@ static void parent_up(struct parent_client *client)
 	}
 	parent->recheck = &client->work;
 	parent->life = ++parent_lives;
-	vqp_responder_set_payload(parent->cfg.payload_bytes);
+	list_for_each_entry(user, &parent_users, link)
+		if (user->up)
+			user->up(parent);
 	rcu_assign_pointer(parent_now, parent);
 	vqp_ns_set_host_gid(parent->dct.node_gid);
 	pr_info("vqp: parent %s port %u, %pI6c, mtu %u, %u lanes, %llu KiB\n",

@@ -13,6 +13,30 @@
 #include "engine/tx.h"
 
 struct vqp_lane;
+struct vqp_parent;
+
+/*
+ * Initiators do not repeat what a target might have forgotten: after so long without an answer
+ * they fail a flow that may have been carried out.
+ */
+#define VQP_FORGET_US	(25U * 1000 * 1000)
+
+/*
+ * What uses the device. Each callback may sleep, and may be NULL. They are called in the order of
+ * registration, one after the other.
+ */
+struct vqp_device_user {
+	struct list_head link;		/* in parent.c's list */
+	/* A parent has been made, but is not visible yet. Add to pool_bytes what it costs. */
+	void (*up)(struct vqp_parent *parent);
+	/* The parent is visible no more, and its lanes are about to go: let go of both. */
+	void (*down)(void);
+	/*
+	 * A packet has arrived from node `gid`, QP `qpn`. One user takes packets. Called with
+	 * bottom halves off.
+	 */
+	void (*input)(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
+};
 
 struct vqp_parent {
 	struct ib_device *dev;
@@ -24,14 +48,19 @@ struct vqp_parent {
 	struct vqp_dct dct;		/* what other nodes must know */
 	u32 nlanes;
 	struct vqp_lane *lanes[VQP_WIRE_LANES_MAX];
-	u64 pool_bytes;
+	u64 pool_bytes;			/* of the lanes, and what users hold for them */
 	u32 life;			/* no other parent's */
+	/* vqp_device_user.input of the one that has it */
+	void (*input)(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
 	struct work_struct *recheck;	/* looks whether this is still a good parent */
 	bool broken;			/* a lane failed */
 };
 
 int __init vqp_parent_init(void);
 void vqp_parent_exit(void);
+
+/* Register a user for good, before vqp_parent_init(). */
+void __init vqp_device_use(struct vqp_device_user *user);
 
 /* The parent, or NULL; valid inside the RCU read section. */
 struct vqp_parent *vqp_parent_rcu(void);

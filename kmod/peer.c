@@ -6,7 +6,6 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "counters.h"
-#include "dc.h"
 #include "lane.h"
 #include "parent.h"
 #include "peer.h"
@@ -138,7 +137,7 @@ static void peer_deferred_work(struct work_struct *work)
 		peer = vqp_peer_get(parent, p->gid);
 		if (!IS_ERR(peer)) {
 			local_bh_disable();
-			vqp_dc_input(p->lane, p->gid, p->qpn, p->buf, p->bytes);
+			parent->input(p->lane, p->gid, p->qpn, p->buf, p->bytes);
 			local_bh_enable();
 			vqp_peer_put(peer);
 		}

@@ -42,7 +42,7 @@ void vqp_peer_put(struct vqp_peer *peer);
 /* Known already, or NULL. Under rcu_read_lock(), no reference. */
 struct vqp_peer *vqp_peer_find(const u8 *gid);
 
-/* Resolve the sender, then hand the packet to vqp_dc_input() again, or drop it. Any context. */
+/* Resolve the sender, then hand the packet to vqp_parent.input again, or drop it. Any context. */
 void vqp_peer_defer(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
 
 /* The parent is going: wait for deferred packets; later, when no lane sends, forget all. */

@@ -8,8 +8,9 @@
 #include <linux/workqueue.h>
 #include "ask.h"
 #include "counters.h"
+#include "dct_cache.h"
+#include "fetch.h"
 #include "gate.h"
-#include "meta.h"
 #include "mr.h"
 #include "ns.h"
 #include "prio.h"
@@ -242,7 +243,7 @@ static void pull_work(struct work_struct *work)
 	int ret;
 
 	/* The line to that node is found by its address. */
-	vqp_meta_suggest(0, pull->dct.node_gid, &pull->dct);
+	vqp_dct_cache_suggest(0, pull->dct.node_gid, &pull->dct);
 	ret = pull_ask(pull, &done);
 	pull_settle(pull, !ret, ret ? 0 : min(done, pull->count));
 	vqp_put(pull->vqp);
@@ -252,7 +253,11 @@ static void pull_work(struct work_struct *work)
 int __init vqp_pull_init(void)
 {
 	pull_wq = alloc_workqueue("vqp_pull", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return pull_wq ? 0 : -ENOMEM;
+	if (!pull_wq)
+		return -ENOMEM;
+	vqp_ask_handle(VQP_ASK_PULL, vqp_fetch);
+	vqp_ask_handle(VQP_ASK_PULLED, vqp_fetch_tell);
+	return 0;
 }
 
 void vqp_pull_exit(void)

@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "cq.h"
 #include "dc.h"
+#include "dct_cache.h"
 #include "fetch.h"
 #include "gate.h"
 #include "loop.h"
@@ -164,7 +165,7 @@ static void vqp_reroute(struct vqp *vqp)
 		return;
 	vqp_count_event(VQP_EV_STALE);
 	if (!vqp->rerouted && vqp->ctx) {
-		vqp_meta_forget(vqp->ns->tenant, vqp->remote_gid);
+		vqp_dct_cache_forget(vqp->ns->tenant, vqp->remote_gid);
 		ret = vqp_meta_route(vqp->ns->tenant, vqp->remote_gid, &route);
 	}
 	if (!ret) {
@@ -192,7 +193,7 @@ static void vqp_suspect(struct vqp *vqp)
 	spin_unlock_bh(&vqp->lock);
 	if (!going)
 		return;
-	vqp_meta_forget(vqp->ns->tenant, vqp->remote_gid);
+	vqp_dct_cache_forget(vqp->ns->tenant, vqp->remote_gid);
 	if (vqp_meta_route(vqp->ns->tenant, vqp->remote_gid, &route))
 		return;
 	if (route.local || memcmp(&route.dct, &vqp->dct, sizeof(route.dct)))

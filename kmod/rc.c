@@ -8,8 +8,9 @@
 #include <linux/wait_bit.h>
 #include "ask.h"
 #include "counters.h"
+#include "dct_cache.h"
 #include "grant.h"
-#include "meta.h"
+#include "mr.h"
 #include "ns.h"
 #include "parent.h"
 #include "peer.h"
@@ -336,7 +337,7 @@ static void rc_begin(struct vqp *vqp)
 	list_add(&rc->node, &rc_list);
 	rc_count++;
 	rcu_assign_pointer(peer->rc, rc);
-	vqp_meta_learn(0, peer->gid, &vqp->dct);
+	vqp_dct_cache_learn(0, peer->gid, &vqp->dct);
 	vqp_count_made(VQP_OBJ_RC);
 	queue_delayed_work(rc_wq, &rc->work, 0);
 unlock:
@@ -403,7 +404,8 @@ bool vqp_rc_ready(struct vqp *vqp, struct vqp_send *send)
 
 /* ---- Coming and going ---- */
 
-void vqp_rc_down(void)
+/* The parent has gone, and VQPs on dc have failed: all links end. */
+static void rc_down(void)
 {
 	struct vqp_rc *rc;
 
@@ -413,9 +415,12 @@ void vqp_rc_down(void)
 	spin_unlock_bh(&rc_list_lock);
 	wait_var_event(&rc_count, !READ_ONCE(rc_count));
 	vqp_rc_end_down();
-	vqp_ask_down();
 	vqp_rc_qp_down();
 }
+
+struct vqp_device_user vqp_rc_device_user = {
+	.down = rc_down,
+};
 
 int __init vqp_rc_init(void)
 {
@@ -425,23 +430,20 @@ int __init vqp_rc_init(void)
 	if (!rc_wq)
 		return -ENOMEM;
 	ret = vqp_rc_end_init();
-	if (ret)
-		goto err_wq;
-	ret = vqp_ask_init();
-	if (ret)
-		goto err_end;
+	if (ret) {
+		destroy_workqueue(rc_wq);
+		return ret;
+	}
+	vqp_mr_set_revoke(vqp_window_revoke);
+	vqp_ask_handle(VQP_ASK_RC_OPEN, vqp_rc_end_open);
+	vqp_ask_handle(VQP_ASK_RC_CLOSE, vqp_rc_end_close);
+	vqp_ask_handle(VQP_ASK_WINDOW, vqp_window_open);
+	vqp_ask_handle(VQP_ASK_REVOKE, vqp_grant_revoke);
 	return 0;
-
-err_end:
-	vqp_rc_end_exit();
-err_wq:
-	destroy_workqueue(rc_wq);
-	return ret;
 }
 
 void vqp_rc_exit(void)
 {
-	vqp_ask_exit();
 	vqp_rc_end_exit();
 	destroy_workqueue(rc_wq);
 }

@@ -27,6 +27,7 @@
 
 struct ib_qp;
 struct ib_send_wr;
+struct vqp_device_user;
 struct vqp_peer;
 struct vqp_send;
 
@@ -73,8 +74,7 @@ void vqp_rc_exit(void);
 /* Links and ends that there may be, each. */
 u32 vqp_rc_max(void);
 
-/* The parent has gone, and VQPs on dc have failed: all links end. Process context. */
-void vqp_rc_down(void);
+extern struct vqp_device_user vqp_rc_device_user;
 
 /* By the node it goes to and number, referenced, or NULL. */
 struct vqp_rc *vqp_rc_get(const u8 *gid, u32 number);

@@ -157,7 +157,7 @@ static u32 end_count_live(void)
 	return live;
 }
 
-int vqp_rc_end_open(const u8 *gid, struct vqp_ask *msg)
+int vqp_rc_end_open(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at)
 {
 	struct vqp_rc_end *end = vqp_rc_end_get(gid, msg);
 	struct vqp_parent *parent;
@@ -191,7 +191,7 @@ int vqp_rc_end_open(const u8 *gid, struct vqp_ask *msg)
 	return ret;
 }
 
-int vqp_rc_end_close(const u8 *gid, struct vqp_ask *msg)
+int vqp_rc_end_close(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at)
 {
 	struct vqp_rc_end *end = vqp_rc_end_get(gid, msg);
 	int ret;

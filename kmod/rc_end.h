@@ -38,8 +38,8 @@ void vqp_rc_end_exit(void);
 void vqp_rc_end_down(void);
 
 /* VQP_ASK_RC_OPEN and VQP_ASK_RC_CLOSE from node gid. 0 or -errno. Process context. */
-int vqp_rc_end_open(const u8 *gid, struct vqp_ask *msg);
-int vqp_rc_end_close(const u8 *gid, struct vqp_ask *msg);
+int vqp_rc_end_open(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at);
+int vqp_rc_end_close(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at);
 
 /* The one that node gid means, referenced, or NULL. */
 struct vqp_rc_end *vqp_rc_end_get(const u8 *gid, const struct vqp_ask *msg);

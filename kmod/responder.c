@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/ktime.h>
 #include <linux/mm.h>
-#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "atomic.h"
 #include "compat.h"
 #include "counters.h"
 #include "cursor.h"
+#include "dc.h"
+#include "dct_cache.h"
 #include "engine/rx.h"
 #include "lane.h"
-#include "meta.h"
 #include "mr.h"
+#include "node.h"
 #include "ns.h"
+#include "parent.h"
 #include "peer.h"
 #include "qp.h"
 #include "recv.h"
@@ -21,8 +23,16 @@
 #define RESPONDER_CONTEXTS	1024
 #define RESPONDER_BUCKETS	1024
 #define RESPONDER_LINGER_US	(500U * 1000)
+/*
+ * A flow that is silent for so long has vanished. It is longer than any initiator tries: a context
+ * that expired in the midst of that would be made anew, and receive the same again.
+ */
+#define RESPONDER_IDLE_US	(30U * 1000 * 1000)
 #define RESPONDER_EXPIRE_PERIOD	(10 * HZ)
 #define RESPONDER_HELD_MAX	1024	/* packets of all flows: 4 MiB */
+
+/* What an initiator sent before it gave up is still under way. */
+static_assert(RESPONDER_IDLE_US >= VQP_FORGET_US + 5U * 1000 * 1000);
 
 /* The contexts of the flows that arrive on one lane. */
 struct vqp_responder {
@@ -33,7 +43,7 @@ struct vqp_responder {
 };
 
 static struct vqp_responder *responders;
-static u32 nresponders, responder_epoch;
+static u32 nresponders;
 static atomic_t responder_held;		/* packets */
 
 static u64 responder_now_us(void)
@@ -62,7 +72,7 @@ static int responder_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
 		return -ENOENT;
 	memcpy(dct.node_gid, rx->node_gid, VQP_GID_BYTES);
 	memcpy(dct.qpn, pkt->src_qpn, sizeof(dct.qpn));
-	vqp_meta_learn(pkt->tenant, pkt->src_gid, &dct);
+	vqp_dct_cache_learn(pkt->tenant, pkt->src_gid, &dct);
 	return 0;
 }
 
@@ -251,7 +261,8 @@ void vqp_responder_input(struct vqp_lane *lane, struct vqp_peer *peer, u32 qpn,
 	spin_unlock(&responder->lock);
 }
 
-void vqp_responder_purge(struct vqp_ns *ns)
+/* Let go of the contexts of a namespace; of all, if NULL. */
+static void responder_purge(struct vqp_ns *ns)
 {
 	u32 i;
 
@@ -294,32 +305,35 @@ static DECLARE_DEFERRABLE_WORK(responder_expire, responder_expire_work);
 
 /* ---- Making and destroying ---- */
 
-u32 vqp_responder_epoch(void)
+static u64 responder_bytes(void)
 {
-	return responder_epoch;
+	return nresponders * (sizeof(struct vqp_responder) +
+			      RESPONDER_CONTEXTS * sizeof(struct vqp_rx) +
+			      RESPONDER_BUCKETS * sizeof(struct list_head));
 }
 
-u32 vqp_responder_lanes(void)
-{
-	return nresponders;
-}
-
-u64 vqp_responder_bytes(void)
-{
-	return sizeof(struct vqp_responder) + RESPONDER_CONTEXTS * sizeof(struct vqp_rx) +
-	       RESPONDER_BUCKETS * sizeof(struct list_head);
-}
-
-void vqp_responder_set_payload(u32 bytes)
+/* A parent came: its packets carry so much. */
+static void responder_up(struct vqp_parent *parent)
 {
 	u32 i;
 
 	for (i = 0; i < nresponders; i++) {
 		spin_lock_bh(&responders[i].lock);
-		responders[i].tab.payload_bytes = bytes;
+		responders[i].tab.payload_bytes = parent->cfg.payload_bytes;
 		spin_unlock_bh(&responders[i].lock);
 	}
+	parent->pool_bytes += responder_bytes();
 }
+
+struct vqp_device_user vqp_dc_device_user = {
+	.up = responder_up,
+	.down = vqp_dc_fail_all,
+	.input = vqp_dc_input,
+};
+
+struct vqp_ns_user vqp_dc_ns_user = {
+	.kill = responder_purge,
+};
 
 static void responder_free(void)
 {
@@ -341,20 +355,20 @@ static int __init responder_create(struct vqp_responder *responder)
 	if (!responder->contexts || !responder->buckets)
 		return -ENOMEM;
 	vqp_rxtab_init(&responder->tab, &responder_ops, responder->contexts, RESPONDER_CONTEXTS,
-		       responder->buckets, RESPONDER_BUCKETS, VQP_WIRE_HEADER_MAX, responder_epoch,
-		       RESPONDER_LINGER_US, VQP_RESPONDER_IDLE_US);
+		       responder->buckets, RESPONDER_BUCKETS, VQP_WIRE_HEADER_MAX, vqp_node_epoch(),
+		       RESPONDER_LINGER_US, RESPONDER_IDLE_US);
 	return 0;
 }
 
-int __init vqp_responder_init(u32 lanes)
+int __init vqp_responder_init(void)
 {
+	const u32 lanes = vqp_node_lanes();
 	u32 i;
 
 	responders = kcalloc(lanes, sizeof(*responders), GFP_KERNEL);
 	if (!responders)
 		return -ENOMEM;
 	nresponders = lanes;
-	responder_epoch = get_random_u32() | 1;
 	for (i = 0; i < lanes; i++) {
 		if (responder_create(&responders[i])) {
 			responder_free();
@@ -369,6 +383,6 @@ int __init vqp_responder_init(u32 lanes)
 void vqp_responder_exit(void)
 {
 	cancel_delayed_work_sync(&responder_expire);
-	vqp_responder_purge(NULL);
+	responder_purge(NULL);
 	responder_free();
 }

@@ -228,7 +228,7 @@ static int window_open(struct vqp_rc_end *end, struct vqp_ns *ns, struct vqp_ask
 	return ret;
 }
 
-int vqp_window_open(const u8 *gid, struct vqp_ask *msg)
+int vqp_window_open(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at)
 {
 	struct vqp_rc_end *end = vqp_rc_end_get(gid, msg);
 	struct vqp_ns *ns;

@@ -22,7 +22,7 @@ struct vqp_mr;
 #define VQP_WINDOW_BYTES	BIT(VQP_WINDOW_SHIFT)
 
 /* VQP_ASK_WINDOW: make one, or find it. 0 or -errno. Process context. */
-int vqp_window_open(const u8 *gid, struct vqp_ask *msg);
+int vqp_window_open(const u8 *gid, struct vqp_ask *msg, unsigned long heard_at);
 
 /* The region goes, or its namespace has gone. Waits for those who use it, at most a second each. */
 void vqp_window_revoke(struct vqp_mr *mr);
