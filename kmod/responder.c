@@ -24,15 +24,13 @@
 #define RESPONDER_BUCKETS	1024
 #define RESPONDER_LINGER_US	(500U * 1000)
 /*
- * A flow that is silent for so long has vanished. It is longer than any initiator tries: a context
- * that expired in the midst of that would be made anew, and receive the same again.
+ * A flow that is silent for so long has vanished. It is longer than any initiator tries, since what
+ * it sent before it gave up is still under way: a context that expired in the midst of that would
+ * be made anew, and receive the same again.
  */
-#define RESPONDER_IDLE_US	(30U * 1000 * 1000)
+#define RESPONDER_IDLE_US	(VQP_FORGET_US + 5U * 1000 * 1000)
 #define RESPONDER_EXPIRE_PERIOD	(10 * HZ)
 #define RESPONDER_HELD_MAX	1024	/* packets of all flows: 4 MiB */
-
-/* What an initiator sent before it gave up is still under way. */
-static_assert(RESPONDER_IDLE_US >= VQP_FORGET_US + 5U * 1000 * 1000);
 
 /* The contexts of the flows that arrive on one lane. */
 struct vqp_responder {

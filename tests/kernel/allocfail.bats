@@ -104,7 +104,7 @@ message() {
 }
 
 @test "no memory to remember where senders are: they are answered all the same" {
-	on 2 'serve allocfail-a echo-server 702; vqpctl cache flush; fail_within vqp_meta_learn 1'
+	on 2 'serve allocfail-a echo-server 702; vqpctl cache flush; fail_within vqp_dct_cache_learn 1'
 	message 2 5
 	on 2 spent
 }
