@@ -80,9 +80,12 @@ static int cut(const char *text, char **rest, struct vqp_error *error)
 {
 	const char *begin = strstr(text, BEGIN), *end = strstr(text, END);
 
-	if (!begin != !end || (begin && (end < begin || strstr(begin + 1, BEGIN) || strstr(end + 1, END))))
-		return vqp_error_set(error, -EINVAL, "the lines that mark vqp's part are not there twice, as they were written: "
-				     "take out what they have marked");
+	/* The analyzers do not look into common/: they are to see that this is no success. */
+	if (!begin != !end || (begin && (end < begin || strstr(begin + 1, BEGIN) || strstr(end + 1, END)))) {
+		vqp_error_set(error, -EINVAL, "the lines that mark vqp's part are not there twice, as they were written: "
+			      "take out what they have marked");
+		return -EINVAL;
+	}
 	*rest = begin ? malloc(strlen(text) + 1) : strdup(text);
 	if (!*rest)
 		return -ENOMEM;
