@@ -439,9 +439,9 @@ void vqp_lane_destroy(struct vqp_lane *lane)
 	if (lane->qp)
 		ib_destroy_qp(lane->qp);
 	if (lane->recv_cq)
-		ib_free_cq(lane->recv_cq);
+		vqp_parent_free_cq(lane->recv_cq);
 	if (lane->send_cq)
-		ib_free_cq(lane->send_cq);
+		vqp_parent_free_cq(lane->send_cq);
 	list_for_each_entry_safe(vqp, next, &lane->waiters, lane_wait)
 		vqp_lane_unwait(lane, vqp);
 	lane_free_memory(lane);

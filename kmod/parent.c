@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/inet.h>
+#include <linux/irq_poll.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -334,6 +335,19 @@ static void parent_work(struct work_struct *work)
 	if (!list_empty(&client->link))
 		parent_up(client);
 	mutex_unlock(&parent_mutex);
+}
+
+/*
+ * ib_core's softirq arms a CQ again after it has said, by irq_poll_complete(), that it is done with
+ * it. Between the two ib_free_cq() may free the CQ (Linux 4.5 and later). The softirq is a read
+ * section of RCU, and a CQ whose polling is disabled is not scheduled again.
+ */
+void vqp_parent_free_cq(struct ib_cq *cq)
+{
+	irq_poll_disable(&cq->iop);
+	synchronize_rcu();
+	irq_poll_enable(&cq->iop);
+	ib_free_cq(cq);
 }
 
 /* A lane failed for good: the parent starts anew. Any context. */

@@ -74,6 +74,12 @@ void vqp_parent_leave(int token);
 
 bool vqp_parent_is_up(void);
 
+/*
+ * Free a CQ that ib_core polls in softirq (IB_POLL_SOFTIRQ), with the memory that its completions
+ * use after. Its QPs have been destroyed. May sleep.
+ */
+void vqp_parent_free_cq(struct ib_cq *cq);
+
 /* A lane failed for good: all start anew, a little later. Any context. */
 void vqp_parent_break(struct vqp_parent *parent);
 

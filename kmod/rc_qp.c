@@ -71,7 +71,7 @@ struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, u32 send_wr
 	init.qp_context = rest;
 	qp = ib_create_qp(parent->pd, &init);
 	if (IS_ERR(qp)) {
-		ib_free_cq(cq);
+		vqp_parent_free_cq(cq);
 		kfree(rest);
 		return qp;
 	}
@@ -85,7 +85,7 @@ void vqp_rc_qp_destroy(struct ib_qp *qp)
 
 	kfree(qp->qp_context);
 	ib_destroy_qp(qp);
-	ib_free_cq(cq);
+	vqp_parent_free_cq(cq);
 }
 
 /* ---- Rest ---- */
