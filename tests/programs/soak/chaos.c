@@ -13,7 +13,6 @@
 #include <unistd.h>
 #include "soak.h"
 
-#define ONE_AT_A_TIME	"flock --close /run/soak-services "
 #define SERVICES_START	"bash /vqp/tests/programs/services start"
 #define LINK		"data0"
 #define LONG_NS		(10ULL * 1000000000)	/* for a command: explains what else did not happen */
@@ -48,7 +47,7 @@ void soak_box_address(char *text, size_t size, uint32_t node, uint32_t worker)
 /* One that was there before may take a moment to go. */
 void soak_box_make(uint32_t worker)
 {
-	uint64_t end_ns = soak_now_ns() + SOAK_PATIENCE_MS * 1000000ULL;
+	uint64_t begin_ns = soak_now_ns();
 	char address[32];
 
 	soak_box_address(address, sizeof(address), soak_options.node, worker);
@@ -56,7 +55,7 @@ void soak_box_make(uint32_t worker)
 		soak_say("ip netns add soak%u failed", worker);
 	while (soak_run("vqpctl ns add --netns /run/netns/soak%u --tenant %u --address %s --name soak%u 2>/run/soak-add.log",
 			worker, SOAK_TENANT, address, worker)) {
-		if (soak_now_ns() > end_ns) {
+		if (soak_patience_over(begin_ns)) {
 			soak_run("cat /run/soak-add.log >&2");
 			soak_say_late("no VQP namespace for %s", address);
 			return;
@@ -153,21 +152,62 @@ static void storm_over(void)
 
 /* ---- Daemons ---- */
 
+static bool daemons_are_away(void)
+{
+	char path[256];
+	uint32_t node;
+
+	for (node = 1; node <= soak_options.nodes; node++) {
+		snprintf(path, sizeof(path), "%s/away-%u", soak_options.meet, node);
+		if (!access(path, F_OK))
+			return true;
+	}
+	return false;
+}
+
+void soak_chaos_look(void)
+{
+	if (daemons_are_away())
+		soak_shared->away_ns = soak_now_ns();
+}
+
+static bool patience_over(uint64_t since_ns)
+{
+	uint64_t away_ns = soak_shared->away_ns;
+
+	return soak_now_ns() > (since_ns > away_ns ? since_ns : away_ns) + SOAK_PATIENCE_MS * 1000000ULL;
+}
+
+bool soak_patience_over(uint64_t since_ns)
+{
+	if (!patience_over(since_ns))
+		return false;
+	soak_chaos_look();
+	return patience_over(since_ns);
+}
+
+/* What one start waits for, another may not kill: at most one runs on a node. All nodes see a mark meanwhile. */
+static int daemons_start(const char *prelude)
+{
+	return soak_run("flock --close /run/soak-services sh -c '%s >%s/away-%u; " SERVICES_START "; status=$?; "
+			"rm -f %s/away-%u; exit $status'", prelude, soak_options.meet, soak_options.node,
+			soak_options.meet, soak_options.node);
+}
+
 static void daemon_restart(uint64_t *random)
 {
 	const char *name = soak_options.node == 1 && soak_below(random, 2) ? "vqp-metad" : "vqpd";
 	uint32_t pause_ms = soak_below(random, 2000);
+	char prelude[128];
 
 	soak_count(SOAK_N_DAEMON);
 	if (fork())
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/*
-	 * What one start waits for, another may not kill: nobody else starts it meanwhile. In a storm it
-	 * may be in vain; soak_chaos_calm() is not.
-	 */
-	soak_run(ONE_AT_A_TIME "sh -c 'pkill -%s -x %s; sleep %u.%03u; " SERVICES_START "' 2>/dev/null",
+	/* In a storm it may be in vain; soak_chaos_calm() is not. */
+	snprintf(prelude, sizeof(prelude), "exec 2>/dev/null; pkill -%s -x %s; sleep %u.%03u;",
 		 soak_below(random, 2) ? "KILL" : "TERM", name, pause_ms / 1000, pause_ms % 1000);
+	daemons_start(prelude);
 	_exit(0);
 }
 
@@ -197,6 +237,6 @@ void soak_chaos_calm(void)
 {
 	if (storm_end_ns)
 		storm_over();
-	if (soak_run(ONE_AT_A_TIME SERVICES_START))
+	if (daemons_start(""))
 		soak_say_late("the daemons do not recover");
 }

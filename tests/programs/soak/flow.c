@@ -482,17 +482,15 @@ bool soak_flow_step(struct soak_flow *flow)
 
 bool soak_flow_over(struct soak_flow *flow)
 {
-	uint64_t now = soak_now_ns();
-
 	if (flow->end == SOAK_END_DROP)
 		return true;
 	if (!soak_ledger_pending(&flow->ledger)) {
 		if (flow->failed || flow->end == SOAK_END_FAIL || (flow->end == SOAK_END_BYE && !flow->asked))
 			return true;
-	} else if (now - flow->moved_ns > SOAK_PATIENCE_MS * 1000000ULL) {
+	} else if (soak_patience_over(flow->moved_ns)) {
 		flow_late(flow, "request that never completes", flow->ledger.head);
 	}
-	if (flow->asked && !flow->failed && now - flow->asked_ns > SOAK_PATIENCE_MS * 1000000ULL)
+	if (flow->asked && !flow->failed && soak_patience_over(flow->asked_ns))
 		flow_late(flow, "no answer; messages that arrived before", flow->next);
 	return false;
 }
@@ -677,7 +675,6 @@ static bool flow_connect(struct soak_flow *flow)
 	struct soak_target *target = flow->target;
 	uint16_t port = flow->dead_port ? SOAK_DEAD_PORT : SOAK_PORT;
 	int err = vqp_connect_addr(flow->qp, target->address, port);
-	uint64_t now = soak_now_ns();
 
 	soak_trace(&flow->trace, "connected: errno, port", (uint64_t)-err, port);
 	if (!err) {
@@ -692,8 +689,8 @@ static bool flow_connect(struct soak_flow *flow)
 	if (err != -EHOSTUNREACH && err != -ETIMEDOUT && err != -ENETDOWN)
 		soak_flow_wrong(flow, 0, "errno of connect", 0, (uint64_t)-err);
 	if (!target->unreached_ns)
-		target->unreached_ns = now;
-	if (target->worker && now - target->unreached_ns > SOAK_PATIENCE_MS * 1000000ULL)
+		target->unreached_ns = soak_now_ns();
+	if (target->worker && soak_patience_over(target->unreached_ns))
 		flow_late(flow, "never reached; errno of connect", (uint64_t)-err);
 	return false;
 }

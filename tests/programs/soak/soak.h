@@ -32,7 +32,7 @@
 #define SOAK_TENANT		7
 #define SOAK_PORT		700
 #define SOAK_DEAD_PORT		9		/* nobody binds it */
-#define SOAK_PATIENCE_MS	60000		/* by then, whatever was going on, a thing that lives has moved */
+#define SOAK_PATIENCE_MS	60000		/* by then a thing that lives has moved; see soak_patience_over() */
 #define SOAK_WORKERS_MAX	32		/* of a node */
 #define SOAK_NODES_MAX		9
 
@@ -102,6 +102,7 @@ struct soak_shared {
 	_Atomic uint64_t failures[SOAK_STATUSES];
 	_Atomic uint64_t storms;	/* disturbances that began or ended */
 	_Atomic uint64_t storm_ns;	/* the last one ends, or has ended, then */
+	_Atomic uint64_t away_ns;	/* the last time that a daemon was seen to be away */
 	_Atomic uint32_t wrong;		/* things that must not be */
 	char first_wrong[256];		/* the first of them */
 	_Atomic bool ending;		/* flows come to their end, and no new ones begin */
@@ -159,6 +160,13 @@ int soak_box_enter(uint32_t worker);
 void soak_chaos_node(uint64_t *random);
 void soak_chaos_tick(void);
 void soak_chaos_calm(void);
+/* Looks whether a daemon of any node is away. */
+void soak_chaos_look(void);
+/*
+ * Should a thing that last moved at @since_ns have moved again? Nothing can be looked up while a daemon is
+ * away, which on a slow machine may be for minutes, so SOAK_PATIENCE_MS count from when all are back.
+ */
+bool soak_patience_over(uint64_t since_ns);
 /* The machine itself stood still. */
 void soak_chaos_stall(void);
 
