@@ -338,9 +338,9 @@ static void parent_work(struct work_struct *work)
 }
 
 /*
- * ib_core's softirq arms a CQ again after it has said, by irq_poll_complete(), that it is done with
- * it. Between the two ib_free_cq() may free the CQ (Linux 4.5 and later). The softirq is a read
- * section of RCU, and a CQ whose polling is disabled is not scheduled again.
+ * ib_poll_handler() arms a CQ after irq_poll_complete(), which is all that ib_free_cq() waits for:
+ * the CQ could be freed between the two (seen on Linux 6.1). The handler runs in softirq, for which
+ * synchronize_rcu() waits, and it is not scheduled again while polling is disabled.
  */
 void vqp_parent_free_cq(struct ib_cq *cq)
 {

@@ -75,8 +75,8 @@ void vqp_parent_leave(int token);
 bool vqp_parent_is_up(void);
 
 /*
- * Free a CQ that ib_core polls in softirq (IB_POLL_SOFTIRQ), with the memory that its completions
- * use after. Its QPs have been destroyed. May sleep.
+ * Free a CQ of IB_POLL_SOFTIRQ whose QPs have been destroyed. None of its completion handlers runs
+ * afterwards. May sleep.
  */
 void vqp_parent_free_cq(struct ib_cq *cq);
 
