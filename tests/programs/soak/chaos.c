@@ -16,6 +16,7 @@
 #define SERVICES_START	"bash /vqp/tests/programs/services start"
 #define LINK		"data0"
 #define LONG_NS		(10ULL * 1000000000)	/* for a command: explains what else did not happen */
+#define LOOK_NS		(100ULL * 1000000)	/* between looks at what other nodes do */
 #define STORM_GRACE_NS	(5ULL * 1000000000)	/* until what a storm held up has got through */
 
 static uint64_t storm_end_ns;		/* 0: none */
@@ -47,7 +48,7 @@ void soak_box_address(char *text, size_t size, uint32_t node, uint32_t worker)
 /* One that was there before may take a moment to go. */
 void soak_box_make(uint32_t worker)
 {
-	uint64_t begin_ns = soak_now_ns();
+	uint64_t end_ns = soak_now_ns() + SOAK_PATIENCE_MS * 1000000ULL;
 	char address[32];
 
 	soak_box_address(address, sizeof(address), soak_options.node, worker);
@@ -55,7 +56,7 @@ void soak_box_make(uint32_t worker)
 		soak_say("ip netns add soak%u failed", worker);
 	while (soak_run("vqpctl ns add --netns /run/netns/soak%u --tenant %u --address %s --name soak%u 2>/run/soak-add.log",
 			worker, SOAK_TENANT, address, worker)) {
-		if (soak_patience_over(begin_ns)) {
+		if (soak_now_ns() > end_ns) {
 			soak_run("cat /run/soak-add.log >&2");
 			soak_say_late("no VQP namespace for %s", address);
 			return;
@@ -152,22 +153,9 @@ static void storm_over(void)
 
 /* ---- Daemons ---- */
 
-static bool daemons_are_away(void)
+static void look_for_daemons(void)
 {
-	char path[256];
-	uint32_t node;
-
-	for (node = 1; node <= soak_options.nodes; node++) {
-		snprintf(path, sizeof(path), "%s/away-%u", soak_options.meet, node);
-		if (!access(path, F_OK))
-			return true;
-	}
-	return false;
-}
-
-void soak_chaos_look(void)
-{
-	if (daemons_are_away())
+	if (soak_marks("away"))
 		soak_shared->away_ns = soak_now_ns();
 }
 
@@ -182,16 +170,20 @@ bool soak_patience_over(uint64_t since_ns)
 {
 	if (!patience_over(since_ns))
 		return false;
-	soak_chaos_look();
+	/* soak_chaos_tick() is late when its process waits for a command. */
+	look_for_daemons();
 	return patience_over(since_ns);
 }
 
 /* What one start waits for, another may not kill: at most one runs on a node. All nodes see a mark meanwhile. */
 static int daemons_start(const char *prelude)
 {
-	return soak_run("flock --close /run/soak-services sh -c '%s >%s/away-%u; " SERVICES_START "; status=$?; "
-			"rm -f %s/away-%u; exit $status'", prelude, soak_options.meet, soak_options.node,
-			soak_options.meet, soak_options.node);
+	int status = soak_run("flock --close /run/soak-services sh -c '>%s/away-%u; %s " SERVICES_START "; status=$?; "
+			      "rm -f %s/away-%u; exit $status'", soak_options.meet, soak_options.node, prelude,
+			      soak_options.meet, soak_options.node);
+
+	soak_shared->away_ns = soak_now_ns();
+	return status;
 }
 
 static void daemon_restart(uint64_t *random)
@@ -229,6 +221,12 @@ void soak_chaos_node(uint64_t *random)
 
 void soak_chaos_tick(void)
 {
+	static uint64_t look_ns;
+
+	if (soak_now_ns() >= look_ns) {
+		look_for_daemons();
+		look_ns = soak_now_ns() + LOOK_NS;
+	}
 	if (storm_end_ns && soak_now_ns() >= storm_end_ns)
 		storm_over();
 }

@@ -16,7 +16,6 @@
 #include "soak.h"
 
 #define TICK_US		5000
-#define LOOK_MS		100
 #define PROGRESS_S	10
 #define ENOUGH_S	30		/* a run of so long has done everything */
 #define STALL_MS	1000		/* a node that is away for so long may be taken for dead */
@@ -147,7 +146,6 @@ static void tick_seat(uint32_t i)
 static void tick(void)
 {
 	static uint32_t said;
-	static uint64_t look_ns;
 	uint64_t slept_ns;
 	uint32_t now = (uint32_t)((soak_now_ns() - begin_ns) / 1000000000), i;
 
@@ -155,10 +153,6 @@ static void tick(void)
 	for (i = 0; i < soak_options.workers; i++)
 		tick_seat(i);
 	soak_chaos_tick();
-	if (soak_now_ns() >= look_ns) {
-		soak_chaos_look();
-		look_ns = later(LOOK_MS);
-	}
 	if (now >= said + PROGRESS_S) {
 		said = now;
 		soak_progress(now);
@@ -225,17 +219,16 @@ static void leave_mark(const char *what)
 		close(fd);
 }
 
-static bool all_are_idle(void)
+uint32_t soak_marks(const char *what)
 {
+	uint32_t node, marks = 0;
 	char path[256];
-	uint32_t node;
 
 	for (node = 1; node <= soak_options.nodes; node++) {
-		snprintf(path, sizeof(path), "%s/idle-%u", soak_options.meet, node);
-		if (access(path, F_OK))
-			return false;
+		snprintf(path, sizeof(path), "%s/%s-%u", soak_options.meet, what, node);
+		marks += !access(path, F_OK);
 	}
-	return true;
+	return marks;
 }
 
 /* Is anybody left? */
@@ -251,7 +244,7 @@ static bool any_alive(void)
 
 static void end_by_itself(void)
 {
-	uint64_t calm_ns;
+	uint64_t late_ns;
 	char mark[16];
 	uint32_t i;
 
@@ -259,8 +252,8 @@ static void end_by_itself(void)
 		if (seats[i].frozen)
 			seat_thaw(i);
 	soak_chaos_calm();
-	calm_ns = later(SOAK_PATIENCE_MS);	/* for the flows, and as long for the end */
-	while (!soak_shared->wrong && !soak_patience_over(calm_ns)) {
+	late_ns = later(SOAK_PATIENCE_MS);	/* patience counts from here: one for the flows, one for the end */
+	while (!soak_shared->wrong && !soak_patience_over(late_ns)) {
 		for (i = 0; i < soak_options.workers && seats[i].pid && !seats[i].killed &&
 		     !soak_shared->seats[i].doomed; i++)
 			;
@@ -269,14 +262,15 @@ static void end_by_itself(void)
 		tick();
 	}
 	soak_shared->ending = true;
-	while (!soak_shared->wrong && soak_shared->idle < soak_options.workers && !soak_patience_over(calm_ns))
+	while (!soak_shared->wrong && soak_shared->idle < soak_options.workers && !soak_patience_over(late_ns))
 		tick();
 	snprintf(mark, sizeof(mark), "idle-%u", soak_options.node);
 	leave_mark(mark);
-	while (!soak_shared->wrong && !all_are_idle() && !others_failed() && !soak_patience_over(calm_ns))
+	while (!soak_shared->wrong && soak_marks("idle") < soak_options.nodes && !others_failed() &&
+	       !soak_patience_over(late_ns))
 		tick();
 	soak_shared->over = true;
-	while (!soak_shared->wrong && any_alive() && !soak_patience_over(calm_ns)) {
+	while (!soak_shared->wrong && any_alive() && !soak_patience_over(late_ns)) {
 		reap();
 		usleep(TICK_US);
 	}

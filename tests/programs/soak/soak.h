@@ -149,6 +149,9 @@ void soak_trace_print(const struct soak_trace *trace);
 uint64_t soak_now_ns(void);
 bool soak_storming(void);
 
+/* How many of the nodes have left the mark @what in soak_options.meet, as @what-NODE. */
+uint32_t soak_marks(const char *what);
+
 /* ---- chaos.c: each returns when it is done ---- */
 
 int soak_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -160,8 +163,6 @@ int soak_box_enter(uint32_t worker);
 void soak_chaos_node(uint64_t *random);
 void soak_chaos_tick(void);
 void soak_chaos_calm(void);
-/* Looks whether a daemon of any node is away. */
-void soak_chaos_look(void);
 /*
  * Should a thing that last moved at @since_ns have moved again? Nothing can be looked up while a daemon is
  * away, which on a slow machine may be for minutes, so SOAK_PATIENCE_MS count from when all are back.
