@@ -134,7 +134,7 @@ static void line_hang_up(const u8 *gid, const struct vqp_dct *dct)
 
 	mutex_lock(&ask_mutex);
 	line = line_find(gid);
-	if (line && (!dct || memcmp(&line->vqp->dct, dct, sizeof(*dct))))
+	if (line && (!dct || memcmp(&line->vqp->dc.dct, dct, sizeof(*dct))))
 		line_drop(line);
 	mutex_unlock(&ask_mutex);
 }

@@ -6,11 +6,11 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/xarray.h>
+#include "carrier.h"
 #include "compat.h"
 #include "counters.h"
 #include "cursor.h"
 #include "dc.h"
-#include "gate.h"
 #include "lane.h"
 #include "ns.h"
 #include "number.h"
@@ -55,31 +55,31 @@ static void dc_fill_open(const struct vqp *vqp, const struct vqp_parent *parent,
 
 static struct vqp_lane *dc_lane(const struct vqp *vqp, const struct vqp_parent *parent)
 {
-	return parent->lanes[vqp->cpu % parent->nlanes];
+	return parent->lanes[vqp->dc.cpu % parent->nlanes];
 }
 
 /*
  * A thread that has moved to another processor takes its VQP along, when nothing is under way that
  * could be overtaken, or waits for a slot of the lane.
  */
-void vqp_dc_follow(struct vqp *vqp)
+static void dc_prepare(struct vqp *vqp)
 {
 	const u16 cpu = smp_processor_id();
 
 	lockdep_assert_held(&vqp->lock);
-	if (vqp->cpu == cpu || !vqp_tx_idle(&vqp->tx) ||
-	    !list_empty_careful(&vqp->lane_wait))
+	if (vqp->dc.cpu == cpu || !vqp_tx_idle(&vqp->dc.tx) ||
+	    vqp_wait_is_queued(&vqp->dc.wait))
 		return;
-	vqp->cpu = cpu;
+	vqp->dc.cpu = cpu;
 	vqp_count_event(VQP_EV_FOLLOWED);
 }
 
 static void dc_tell_resent(struct vqp *vqp)
 {
-	const u32 resent = vqp->tx.packets_resent;
+	const u32 resent = vqp->dc.tx.packets_resent;
 
-	vqp_count_events(VQP_EV_RESENT, resent - vqp->resent_told);
-	vqp->resent_told = resent;
+	vqp_count_events(VQP_EV_RESENT, resent - vqp->dc.resent_told);
+	vqp->dc.resent_told = resent;
 }
 
 static int dc_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
@@ -87,8 +87,8 @@ static int dc_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 {
 	struct vqp *vqp = vqp_of_tx(tx);
 	struct vqp_lane_dest dest = {
-		.qpn = vqp->dct.qpn[vqp->flow % vqp->dct.lanes],
-		.qkey = vqp->dct.qkey,
+		.qpn = vqp->dc.dct.qpn[vqp->dc.flow % vqp->dc.dct.lanes],
+		.qkey = vqp->dc.dct.qkey,
 	};
 	struct vqp_parent *parent;
 	struct vqp_cursor c = {};
@@ -104,18 +104,18 @@ static int dc_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	 * Without the parent that the flow began with the packet is lost on the
 	 * way out, and the address handle is gone; vqp_dc_fail_all() does the rest.
 	 */
-	if (parent && vqp->peer->life == parent->life) {
+	if (parent && vqp->dc.peer->life == parent->life) {
 		pkt->src_epoch = parent->dct.epoch;
-		pkt->dst_epoch = vqp->dct.epoch;
+		pkt->dst_epoch = vqp->dc.dct.epoch;
 		pkt->src_qkey = parent->dct.qkey;
 		if (pkt->flags & VQP_PKT_OPEN)
 			dc_fill_open(vqp, parent, pkt);
-		dest.ah = vqp->peer->ah;
-		vqp_prio_note(vqp);
-		vqp->peer->tx_packets++;
+		dest.ah = vqp->dc.peer->ah;
+		vqp_prio_note(vqp->ns);
+		vqp->dc.peer->tx_packets++;
 		dc_tell_resent(vqp);
 		ret = vqp_lane_send(dc_lane(vqp, parent), &dest,
-				    pkt, &c, bytes, pkt->op == VQP_OP_CLOSE ? NULL : vqp);
+				    pkt, &c, bytes, pkt->op == VQP_OP_CLOSE ? NULL : &vqp->dc.wait);
 	}
 	rcu_read_unlock();
 	vqp_cursor_end(&c);
@@ -129,7 +129,7 @@ static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	const u32 charge = vqp_op_fetches(pkt->op) ? pkt->msg_bytes : bytes;
 	int passed, ret;
 
-	passed = vqp_gate_pass(vqp_of_tx(tx), charge);
+	passed = vqp_send_pass(vqp_of_tx(tx), charge);
 	if (passed < 0)
 		return passed;
 	/* It may be long until the next packet asks for an answer. */
@@ -137,7 +137,7 @@ static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		pkt->flags |= VQP_PKT_ACK_REQ;
 	ret = dc_send(tx, pkt, msg, offset, bytes);
 	if (ret)
-		vqp_gate_refund(vqp_of_tx(tx), charge);
+		vqp_send_refund(vqp_of_tx(tx), charge);
 	return ret;
 }
 
@@ -159,7 +159,7 @@ static void dc_arm(struct vqp_tx *tx, u64 at_us)
 	struct vqp *vqp = vqp_of_tx(tx);
 	u64 now = dc_now_us();
 
-	mod_timer(&vqp->timer, jiffies + usecs_to_jiffies(at_us > now ? at_us - now : 0));
+	mod_timer(&vqp->dc.timer, jiffies + usecs_to_jiffies(at_us > now ? at_us - now : 0));
 }
 
 static void dc_stale(struct vqp_tx *tx)
@@ -167,10 +167,15 @@ static void dc_stale(struct vqp_tx *tx)
 	vqp_do_later(vqp_of_tx(tx), VQP_TODO_REROUTE);
 }
 
+static void dc_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
+{
+	vqp_send_complete(vqp_of_tx(tx), vqp_send_of(msg), status);
+}
+
 static const struct vqp_tx_ops dc_tx_ops = {
 	.xmit = dc_xmit,
 	.place = dc_place,
-	.complete = vqp_send_complete,
+	.complete = dc_complete,
 	.arm = dc_arm,
 	.stale = dc_stale,
 };
@@ -183,8 +188,8 @@ static const struct vqp_tx_ops dc_tx_ops = {
 
 static void dc_watch(struct vqp *vqp, u64 now_us)
 {
-	if (!vqp->ctx || vqp->state != VQP_QP_CONNECTED || list_empty(&vqp->tx.msgs) ||
-	    now_us - vqp->tx.progress_us < DC_SUSPECT_US << vqp->suspicions)
+	if (!vqp->ctx || vqp->state != VQP_QP_CONNECTED || list_empty(&vqp->dc.tx.msgs) ||
+	    now_us - vqp->dc.tx.progress_us < DC_SUSPECT_US << vqp->suspicions)
 		return;
 	vqp->suspicions++;
 	vqp_do_later(vqp, VQP_TODO_SUSPECT);
@@ -219,44 +224,57 @@ static void dc_probe(struct vqp *vqp, u64 now_us)
 	probe->send.done = dc_probe_done;
 	probe->send.msg.op = VQP_OP_WRITE;
 	vqp_count_made(VQP_OBJ_SEND);
-	vqp_tx_post(&vqp->tx, &probe->send.msg, now_us);
+	vqp_tx_post(&vqp->dc.tx, &probe->send.msg, now_us);
 }
 
 /* Nothing is under way, and the timer is not the engine's. */
 static bool dc_rests(const struct vqp *vqp)
 {
-	return vqp->ctx && vqp->state == VQP_QP_CONNECTED && vqp_tx_idle(&vqp->tx) &&
-	       !vqp->tx.deadline_us;
+	return vqp->ctx && vqp->state == VQP_QP_CONNECTED && vqp_tx_idle(&vqp->dc.tx) &&
+	       !vqp->dc.tx.deadline_us;
 }
 
 static void dc_arm_keepalive(struct vqp *vqp, u64 now_us)
 {
 	if (keepalive_ms && dc_rests(vqp))
-		dc_arm(&vqp->tx, now_us + keepalive_ms * 1000ULL);
+		dc_arm(&vqp->dc.tx, now_us + keepalive_ms * 1000ULL);
 }
 
 /* Requests notice that their target has died. Receives alone would wait for ever. */
 static void dc_keep_alive(struct vqp *vqp, u64 now_us)
 {
 	if (keepalive_ms && dc_rests(vqp) && READ_ONCE(vqp->recvs) &&
-	    now_us - vqp->tx.heard_us >= keepalive_ms * 1000ULL)
+	    now_us - vqp->dc.tx.heard_us >= keepalive_ms * 1000ULL)
 		dc_probe(vqp, now_us);
 	dc_arm_keepalive(vqp, now_us);
 }
 
+/* What may send packets stands between these two, under vqp.lock. */
+static void dc_prio_begin(struct vqp *vqp)
+{
+	lockdep_assert_held(&vqp->lock);
+	vqp->dc.tx.cap = vqp_prio_yields(vqp->ns) ? 1 : 0;
+}
+
+static void dc_prio_end(struct vqp *vqp)
+{
+	if (vqp->dc.tx.cap && vqp_tx_is_capped(&vqp->dc.tx))
+		vqp_count_event(VQP_EV_YIELDED);
+}
+
 static void dc_timeout(struct timer_list *timer)
 {
-	struct vqp *vqp = timer_container_of(vqp, timer, timer);
+	struct vqp *vqp = timer_container_of(vqp, timer, dc.timer);
 	u64 resent;
 
 	spin_lock(&vqp->lock);
-	if (vqp->carrier == VQP_CARRIER_DC) {
-		resent = vqp->tx.packets_resent;
-		vqp_prio_begin(vqp);
-		vqp_tx_timeout(&vqp->tx, dc_now_us());
-		vqp_prio_end(vqp);
+	if (vqp->carrier == &vqp_dc_carrier) {
+		resent = vqp->dc.tx.packets_resent;
+		dc_prio_begin(vqp);
+		vqp_tx_timeout(&vqp->dc.tx, dc_now_us());
+		dc_prio_end(vqp);
 		vqp_send_resume(vqp);
-		if (vqp->tx.packets_resent != resent)
+		if (vqp->dc.tx.packets_resent != resent)
 			vqp_count_event(VQP_EV_TIMEOUTS);
 		dc_watch(vqp, dc_now_us());
 		dc_keep_alive(vqp, dc_now_us());
@@ -264,19 +282,19 @@ static void dc_timeout(struct timer_list *timer)
 	spin_unlock(&vqp->lock);
 }
 
-void vqp_dc_run(struct vqp *vqp)
+static void dc_run(struct vqp *vqp)
 {
 	lockdep_assert_held(&vqp->lock);
-	vqp_prio_begin(vqp);
-	vqp_tx_run(&vqp->tx, dc_now_us());
-	vqp_prio_end(vqp);
+	dc_prio_begin(vqp);
+	vqp_tx_run(&vqp->dc.tx, dc_now_us());
+	dc_prio_end(vqp);
 }
 
-void vqp_dc_kick(struct vqp *vqp)
+static void dc_kick(struct vqp *vqp)
 {
 	spin_lock_bh(&vqp->lock);
-	if (vqp->carrier == VQP_CARRIER_DC) {
-		vqp_dc_run(vqp);
+	if (vqp->carrier == &vqp_dc_carrier) {
+		dc_run(vqp);
 		vqp_send_resume(vqp);
 	}
 	spin_unlock_bh(&vqp->lock);
@@ -287,40 +305,10 @@ void vqp_dc_kick(struct vqp *vqp)
 /* Used until a VQP is attached to a parent; nothing is sent with it. */
 static const struct vqp_tx_cfg dc_no_cfg = { .payload_bytes = 1024, .window_packets = 1 };
 
-void vqp_dc_init(struct vqp *vqp)
+static void dc_reset(struct vqp *vqp, const struct vqp_tx_cfg *cfg, u32 flow, u32 first_psn)
 {
-	vqp_tx_init(&vqp->tx, &dc_tx_ops, &dc_no_cfg, 0, 0);
-	timer_setup(&vqp->timer, dc_timeout, 0);
-}
-
-void vqp_dc_release(struct vqp *vqp)
-{
-	if (vqp->peer)
-		vqp_peer_put(vqp->peer);
-}
-
-void vqp_dc_leave(struct vqp *vqp)
-{
-	lockdep_assert_held(&vqp->lock);
-	vqp->tx.cfg = &dc_no_cfg;
-	vqp->tx.next = NULL;
-	memset(vqp->tx.reads, 0, sizeof(vqp->tx.reads));
-}
-
-/* From nowhere, or from the loop carrier: a new flow that begins with what is queued. */
-static void dc_start(struct vqp *vqp, const struct vqp_parent *parent)
-{
-	struct vqp_msg *msg, *next;
-	LIST_HEAD(queued);
-
-	lockdep_assert_held(&vqp->lock);
-	list_splice_init(&vqp->tx.msgs, &queued);
-	vqp_tx_init(&vqp->tx, &dc_tx_ops, &parent->cfg, vqp->flow, get_random_u32());
-	vqp->resent_told = 0;
-	list_for_each_entry_safe(msg, next, &queued, link) {
-		list_del(&msg->link);
-		vqp_tx_queue(&vqp->tx, msg);
-	}
+	vqp_tx_init(&vqp->dc.tx, &dc_tx_ops, cfg, flow, first_psn);
+	vqp->dc.resent_told = 0;
 }
 
 /* Swap in the new target; the reference in *peer becomes the old one's. */
@@ -329,15 +317,14 @@ static int dc_set_target(struct vqp *vqp, const struct vqp_parent *parent,
 {
 	if (vqp->state != VQP_QP_INIT && vqp->state != VQP_QP_CONNECTED)
 		return -EIO;
-	swap(vqp->peer, *peer);
-	vqp->dct = *dct;
-	if (vqp->carrier == VQP_CARRIER_DC) {
-		vqp_tx_retarget(&vqp->tx, dc_now_us());
+	swap(vqp->dc.peer, *peer);
+	vqp->dc.dct = *dct;
+	if (vqp->carrier == &vqp_dc_carrier) {
+		vqp_tx_retarget(&vqp->dc.tx, dc_now_us());
 	} else {
-		dc_start(vqp, parent);
-		vqp->carrier = VQP_CARRIER_DC;
-		vqp->state = VQP_QP_CONNECTED;
-		vqp_dc_run(vqp);
+		/* From nowhere, or from the loop carrier: a new flow. */
+		vqp_carrier_attach(vqp, &vqp_dc_carrier);
+		dc_reset(vqp, &parent->cfg, vqp->dc.flow, get_random_u32());
 	}
 	vqp_send_resume(vqp);
 	return 0;
@@ -371,6 +358,20 @@ int vqp_dc_resolve(const struct vqp_dct *dct)
 	return ret;
 }
 
+/* Its flow number names nothing any more. */
+static void dc_unpublish(struct vqp *vqp)
+{
+	if (vqp->dc.flow)
+		xa_erase(&dc_flows, vqp->dc.flow);
+}
+
+/* It waits for no slot of that parent's lane. */
+static void dc_unwait(struct vqp *vqp, const struct vqp_parent *parent)
+{
+	if (vqp_lane_unwait(dc_lane(vqp, parent), &vqp->dc.wait))
+		vqp_put(vqp);
+}
+
 int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 {
 	struct vqp_parent *parent;
@@ -385,15 +386,15 @@ int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 		ret = PTR_ERR(peer);
 		goto leave;
 	}
-	if (vqp->flow && vqp->carrier != VQP_CARRIER_DC) {
+	if (vqp->dc.flow && vqp->carrier != &vqp_dc_carrier) {
 		/* Gone to this node and away again: the old number's target may remember it. */
-		vqp_lane_unwait(dc_lane(vqp, parent), vqp);
-		vqp_dc_unpublish(vqp);
-		vqp->flow = 0;
+		dc_unwait(vqp, parent);
+		dc_unpublish(vqp);
+		vqp->dc.flow = 0;
 	}
 	/* Found from here on; answers to nothing are ignored. */
-	if (!vqp->flow)
-		ret = vqp_number_take(&dc_flows, DC_FLOW_MAX, &dc_next_flow, vqp, &vqp->flow);
+	if (!vqp->dc.flow)
+		ret = vqp_number_take(&dc_flows, DC_FLOW_MAX, &dc_next_flow, vqp, &vqp->dc.flow);
 	if (!ret) {
 		spin_lock_bh(&vqp->lock);
 		ret = dc_set_target(vqp, parent, dct, &peer);
@@ -405,27 +406,6 @@ int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 leave:
 	vqp_parent_leave(token);
 	return ret;
-}
-
-void vqp_dc_unpublish(struct vqp *vqp)
-{
-	if (vqp->flow)
-		xa_erase(&dc_flows, vqp->flow);
-}
-
-void vqp_dc_detach(struct vqp *vqp)
-{
-	struct vqp_parent *parent;
-	int token;
-
-	timer_shutdown_sync(&vqp->timer);
-	if (!vqp->flow)
-		return;
-	parent = vqp_parent_enter(&token);
-	if (!parent)
-		return;
-	vqp_lane_unwait(dc_lane(vqp, parent), vqp);
-	vqp_parent_leave(token);
 }
 
 void vqp_dc_fail_all(void)
@@ -444,7 +424,7 @@ void vqp_dc_fail_all(void)
 		rcu_read_unlock();
 		if (!vqp)
 			break;
-		if (READ_ONCE(vqp->carrier) == VQP_CARRIER_DC)
+		if (READ_ONCE(vqp->carrier) == &vqp_dc_carrier)
 			vqp_fail(vqp, VQP_WC_RETRY_EXC_ERR);
 		vqp_put(vqp);
 	}
@@ -455,8 +435,8 @@ void vqp_dc_fail_all(void)
 /* From the node that the flow goes to, in its present life unless it says that it is a new one. */
 static bool dc_is_target(const struct vqp *vqp, const u8 *gid, const struct vqp_pkt *pkt)
 {
-	return !memcmp(vqp->dct.node_gid, gid, VQP_GID_BYTES) &&
-	       (pkt->src_epoch == vqp->dct.epoch ||
+	return !memcmp(vqp->dc.dct.node_gid, gid, VQP_GID_BYTES) &&
+	       (pkt->src_epoch == vqp->dc.dct.epoch ||
 		(pkt->op == VQP_OP_NAK && pkt->nak == VQP_NAK_EPOCH));
 }
 
@@ -474,12 +454,12 @@ static void dc_input_answer(const u8 *gid, const struct vqp_pkt *pkt)
 		return;
 	}
 	spin_lock(&vqp->lock);
-	if (vqp->carrier == VQP_CARRIER_DC && dc_is_target(vqp, gid, pkt)) {
-		vqp->peer->rx_packets++;
-		vqp->peer->epoch = pkt->src_epoch;
-		vqp_prio_begin(vqp);
-		vqp_tx_input(&vqp->tx, pkt, dc_now_us());
-		vqp_prio_end(vqp);
+	if (vqp->carrier == &vqp_dc_carrier && dc_is_target(vqp, gid, pkt)) {
+		vqp->dc.peer->rx_packets++;
+		vqp->dc.peer->epoch = pkt->src_epoch;
+		dc_prio_begin(vqp);
+		vqp_tx_input(&vqp->dc.tx, pkt, dc_now_us());
+		dc_prio_end(vqp);
 		vqp_send_resume(vqp);
 	} else {
 		vqp_count_event(VQP_EV_RX_FOREIGN);
@@ -516,3 +496,96 @@ void vqp_dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf
 	}
 	rcu_read_unlock();
 }
+
+/* ---- struct vqp_carrier_ops ---- */
+
+/* There is a slot of its lane. */
+static void dc_go(struct vqp_wait *wait)
+{
+	struct vqp *vqp = container_of(wait, struct vqp, dc.wait);
+
+	dc_kick(vqp);
+	vqp_put(vqp);
+}
+
+static void dc_init(struct vqp *vqp)
+{
+	dc_reset(vqp, &dc_no_cfg, 0, 0);
+	vqp_wait_init(&vqp->dc.wait, &vqp->ref, dc_go);
+	timer_setup(&vqp->dc.timer, dc_timeout, 0);
+}
+
+static void dc_release(struct vqp *vqp)
+{
+	if (vqp->dc.peer)
+		vqp_peer_put(vqp->dc.peer);
+}
+
+static int dc_take(struct vqp *vqp, struct vqp_send *send)
+{
+	list_del(&send->msg.link);
+	vqp_tx_queue(&vqp->dc.tx, &send->msg);
+	return 0;
+}
+
+static bool dc_idle(const struct vqp *vqp)
+{
+	return vqp_tx_idle(&vqp->dc.tx);
+}
+
+static bool dc_lost(const struct vqp *vqp)
+{
+	return vqp->dc.tx.stopped;
+}
+
+/* A flow that has nothing more to do is dead after it, too. */
+static void dc_abort(struct vqp *vqp, u32 status)
+{
+	vqp_tx_abort(&vqp->dc.tx, status);
+}
+
+static void dc_close(struct vqp *vqp)
+{
+	vqp_tx_close(&vqp->dc.tx);
+}
+
+/* The parent may go from here on: nothing of it is used any more. */
+static void dc_leave(struct vqp *vqp)
+{
+	list_splice_init(&vqp->dc.tx.msgs, &vqp->unsent);
+	dc_reset(vqp, &dc_no_cfg, 0, 0);
+}
+
+static void dc_detach(struct vqp *vqp)
+{
+	struct vqp_parent *parent;
+	int token;
+
+	timer_shutdown_sync(&vqp->dc.timer);
+	if (!vqp->dc.flow)
+		return;
+	parent = vqp_parent_enter(&token);
+	if (!parent)
+		return;
+	dc_unwait(vqp, parent);
+	vqp_parent_leave(token);
+}
+
+const struct vqp_carrier_ops vqp_dc_carrier = {
+	.id = VQP_CARRIER_DC,
+	.init = dc_init,
+	.release = dc_release,
+	.take = dc_take,
+	.prepare = dc_prepare,
+	.run = dc_run,
+	.idle = dc_idle,
+	.lost = dc_lost,
+	.abort = dc_abort,
+	.leave = dc_leave,
+	.close = dc_close,
+	.kick = dc_kick,
+	.detach = dc_detach,
+	/* A reroute may have given it a flow number until its work ended. */
+	.forget = dc_unpublish,
+	.break_recvs = vqp_responder_break,
+};

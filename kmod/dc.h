@@ -11,11 +11,10 @@
 #include "engine/wire.h"
 
 struct vqp;
+struct vqp_carrier_ops;
 struct vqp_lane;
 
-/* A VQP's dc part: made empty; its references dropped. */
-void vqp_dc_init(struct vqp *vqp);
-void vqp_dc_release(struct vqp *vqp);
+extern const struct vqp_carrier_ops vqp_dc_carrier;
 
 /*
  * Have the address of the node `dct` resolved, which takes seconds, before locks are taken to
@@ -25,24 +24,6 @@ int vqp_dc_resolve(const struct vqp_dct *dct);
 
 /* Connect vqp to the node `dct`, also anew. Process context. -ENETDOWN, -EHOSTUNREACH, ... */
 int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct);
-
-/* The loop carrier takes over: nothing of the parent may be used any more. Under vqp.lock. */
-void vqp_dc_leave(struct vqp *vqp);
-
-/* Send what is queued. Under vqp.lock. */
-void vqp_dc_run(struct vqp *vqp);
-
-/* Take the lane of this processor, if that overtakes nothing. Under vqp.lock. */
-void vqp_dc_follow(struct vqp *vqp);
-
-/* A send slot came free. */
-void vqp_dc_kick(struct vqp *vqp);
-
-/*
- * Teardown: its flow number names nothing any more; then its timer ends and it waits for no slot.
- */
-void vqp_dc_unpublish(struct vqp *vqp);
-void vqp_dc_detach(struct vqp *vqp);
 
 /* vqp_device_user.down and .input: every flow fails; a packet arrived. */
 void vqp_dc_fail_all(void);

@@ -5,11 +5,7 @@
 #include <linux/sizes.h>
 #include "compat.h"
 #include "counters.h"
-#include "dc.h"
 #include "gate.h"
-#include "loop.h"
-#include "ns.h"
-#include "qp.h"
 
 static void gate_arm(struct vqp_gate *gate)
 {
@@ -18,14 +14,6 @@ static void gate_arm(struct vqp_gate *gate)
 		hrtimer_start(&gate->timer,
 			      ns_to_ktime(vqp_rate_wait_ns(&gate->rate, ktime_get_ns())),
 			      HRTIMER_MODE_REL_SOFT);
-}
-
-static void gate_kick(struct vqp *vqp)
-{
-	if (READ_ONCE(vqp->carrier) == VQP_CARRIER_LOOP)
-		vqp_loop_later(vqp);
-	else
-		vqp_dc_kick(vqp);
 }
 
 /* A packet, or what comes in some 60 us: a long line is not gone through for nothing. */
@@ -38,25 +26,25 @@ static u32 gate_turn_bytes(const struct vqp_gate *gate)
  * Turns, until somebody has all that it waits for; NULL: no more may pass now, or nobody waits.
  * What is left of a turn is for what it sends next.
  */
-static struct vqp *gate_grant(struct vqp_gate *gate)
+static struct vqp_wait *gate_grant(struct vqp_gate *gate)
 {
 	const u64 now_ns = ktime_get_ns();
-	struct vqp *vqp;
+	struct vqp_gate_turn *turn;
 
 	lockdep_assert_held(&gate->lock);
 	while (!list_empty(&gate->waiters) && vqp_rate_allows(&gate->rate, now_ns)) {
-		vqp = list_first_entry(&gate->waiters, struct vqp, gate_wait);
-		list_move_tail(&vqp->gate_wait, &gate->waiters);
+		turn = list_first_entry(&gate->waiters, struct vqp_gate_turn, wait.link);
+		list_move_tail(&turn->wait.link, &gate->waiters);
 		if (gate->rate.max) {
 			vqp_rate_charge(&gate->rate, gate_turn_bytes(gate), now_ns);
-			vqp->gate_granted += gate_turn_bytes(gate);
-			if (vqp->gate_granted < vqp->gate_asked)
+			turn->granted += gate_turn_bytes(gate);
+			if (turn->granted < turn->asked)
 				continue;
 		} else {
-			vqp->gate_granted = 0;
+			turn->granted = 0;
 		}
-		list_del_init(&vqp->gate_wait);
-		return vqp;
+		vqp_wait_unqueue(&turn->wait);
+		return &turn->wait;
 	}
 	return NULL;
 }
@@ -69,13 +57,12 @@ static struct vqp *gate_grant(struct vqp_gate *gate)
 static enum hrtimer_restart gate_open(struct hrtimer *timer)
 {
 	struct vqp_gate *gate = container_of(timer, struct vqp_gate, timer);
-	struct vqp *vqp;
+	struct vqp_wait *wait;
 
 	spin_lock_bh(&gate->lock);
-	while ((vqp = gate_grant(gate))) {
+	while ((wait = gate_grant(gate))) {
 		spin_unlock_bh(&gate->lock);
-		gate_kick(vqp);
-		vqp_put(vqp);
+		wait->go(wait);
 		spin_lock_bh(&gate->lock);
 	}
 	gate_arm(gate);
@@ -106,64 +93,58 @@ void vqp_gate_set(struct vqp_gate *gate, u64 max)
 }
 
 /* What was granted; or whatever fits into a burst, if nobody waits. */
-static bool gate_lets(struct vqp_gate *gate, struct vqp *vqp, u32 bytes)
+static bool gate_lets(struct vqp_gate *gate, struct vqp_gate_turn *turn, u32 bytes)
 {
 	const u64 now_ns = ktime_get_ns();
 
-	if (!list_empty(&vqp->gate_wait))
+	if (!list_empty(&turn->wait.link))
 		return false;
-	if (vqp->gate_granted >= bytes) {
-		vqp->gate_granted -= bytes;
+	if (turn->granted >= bytes) {
+		turn->granted -= bytes;
 		return true;
 	}
 	if (bytes > VQP_RATE_BURST_BYTES || !list_empty(&gate->waiters) ||
 	    !vqp_rate_allows(&gate->rate, now_ns))
 		return false;
-	vqp_rate_charge(&gate->rate, bytes - vqp->gate_granted, now_ns);
-	vqp->gate_granted = 0;
+	vqp_rate_charge(&gate->rate, bytes - turn->granted, now_ns);
+	turn->granted = 0;
 	return true;
 }
 
-static void gate_wait(struct vqp_gate *gate, struct vqp *vqp, u32 bytes)
+static void gate_wait(struct vqp_gate *gate, struct vqp_gate_turn *turn, u32 bytes)
 {
 	const bool first = list_empty(&gate->waiters);
 
-	if (!list_empty(&vqp->gate_wait))
+	if (!vqp_wait_queue(&turn->wait, &gate->waiters))
 		return;
-	kref_get(&vqp->ref);
-	vqp->gate_asked = bytes;
-	list_add_tail(&vqp->gate_wait, &gate->waiters);
+	turn->asked = bytes;
 	vqp_count_event(VQP_EV_CURBED);
 	if (first)
 		gate_arm(gate);
 }
 
-int vqp_gate_pass(struct vqp *vqp, u32 bytes)
+int vqp_gate_pass(struct vqp_gate *gate, struct vqp_gate_turn *turn, u32 bytes)
 {
-	struct vqp_gate *gate = &vqp->ns->gate;
 	int ret = 0;
 
-	if (likely(!vqp_gate_max(gate)) || !bytes || vqp_fetches(vqp))
+	if (likely(!vqp_gate_max(gate)) || !bytes)
 		return 0;
-	lockdep_assert_held(&vqp->lock);
 	spin_lock(&gate->lock);
 	if (!gate->rate.max) {
 		/* It was lifted meanwhile. */
-	} else if (gate_lets(gate, vqp, bytes)) {
+	} else if (gate_lets(gate, turn, bytes)) {
 		ret = !list_empty(&gate->waiters) || !vqp_rate_allows(&gate->rate, ktime_get_ns());
 	} else {
-		gate_wait(gate, vqp, bytes);
+		gate_wait(gate, turn, bytes);
 		ret = -EBUSY;
 	}
 	spin_unlock(&gate->lock);
 	return ret;
 }
 
-void vqp_gate_refund(struct vqp *vqp, u32 bytes)
+void vqp_gate_refund(struct vqp_gate *gate, u32 bytes)
 {
-	struct vqp_gate *gate = &vqp->ns->gate;
-
-	if (!vqp_gate_max(gate) || vqp_fetches(vqp))
+	if (!vqp_gate_max(gate))
 		return;
 	spin_lock_bh(&gate->lock);
 	if (gate->rate.max) {
@@ -173,15 +154,12 @@ void vqp_gate_refund(struct vqp *vqp, u32 bytes)
 	spin_unlock_bh(&gate->lock);
 }
 
-void vqp_gate_leave(struct vqp *vqp)
+bool vqp_gate_leave(struct vqp_gate *gate, struct vqp_gate_turn *turn)
 {
-	struct vqp_gate *gate = &vqp->ns->gate;
 	bool waited;
 
 	spin_lock_bh(&gate->lock);
-	waited = !list_empty(&vqp->gate_wait);
-	list_del_init(&vqp->gate_wait);
+	waited = vqp_wait_unqueue(&turn->wait);
 	spin_unlock_bh(&gate->lock);
-	if (waited)
-		vqp_put(vqp);
+	return waited;
 }

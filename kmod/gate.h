@@ -13,18 +13,24 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include "engine/rate.h"
-
-struct vqp;
+#include "wait.h"
 
 struct vqp_gate {
 	/*
-	 * Guards all, and of each VQP gate_wait, gate_asked and gate_granted. Inside vqp.lock,
-	 * bottom halves off; nothing is locked inside.
+	 * Guards all, and each struct vqp_gate_turn. It is taken inside vqp.lock, with bottom
+	 * halves off; nothing is locked inside.
 	 */
 	spinlock_t lock;
 	struct vqp_rate rate;		/* its max is also read without */
-	struct list_head waiters;	/* vqp.gate_wait; each holds a reference */
+	struct list_head waiters;	/* vqp_gate_turn.wait */
 	struct hrtimer timer;		/* runs for as long as somebody waits; in softirq */
+};
+
+/* A VQP's place in the line. */
+struct vqp_gate_turn {
+	struct vqp_wait wait;
+	u32 asked;			/* bytes that it waits for */
+	u32 granted;			/* bytes that it may send */
 };
 
 void vqp_gate_init(struct vqp_gate *gate);
@@ -40,16 +46,16 @@ static inline u64 vqp_gate_max(const struct vqp_gate *gate)
 }
 
 /*
- * May vqp send so many bytes? Those that may are charged. 0; 1: yes, but it may have to wait for
- * the next; -EBUSY: it waits in line. What is fetched is charged to nobody: who has a rate is not
- * fetched from. Under vqp.lock.
+ * May the VQP of `turn` send so many bytes? If so, they are charged. 0: yes; 1: yes, but it may
+ * have to wait for the next; -EBUSY: it waits in line, and turn->wait.go() is called when it has
+ * been granted them. Under vqp.lock.
  */
-int __must_check vqp_gate_pass(struct vqp *vqp, u32 bytes);
+int __must_check vqp_gate_pass(struct vqp_gate *gate, struct vqp_gate_turn *turn, u32 bytes);
 
-/* They were charged, and not sent. Under vqp.lock, or by who carries out its requests. */
-void vqp_gate_refund(struct vqp *vqp, u32 bytes);
+/* They were charged, and not sent. Under vqp.lock, or by what carries out the VQP's requests. */
+void vqp_gate_refund(struct vqp_gate *gate, u32 bytes);
 
-/* vqp is being destroyed, and will send nothing more. */
-void vqp_gate_leave(struct vqp *vqp);
+/* It sends nothing more. True: it waited, and the line's reference is the caller's. */
+bool vqp_gate_leave(struct vqp_gate *gate, struct vqp_gate_turn *turn);
 
 #endif

@@ -5,10 +5,9 @@
 #include "compat.h"
 #include "counters.h"
 #include "cursor.h"
-#include "dc.h"
 #include "lane.h"
 #include "parent.h"
-#include "qp.h"
+#include "wait.h"
 
 #define LANE_REVIVE_MS	2U
 #define LANE_GRH_BYTES	((u32)sizeof(struct ib_grh))
@@ -64,19 +63,16 @@ static bool lane_has_room(const struct vqp_lane *lane, bool answer)
 
 int vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest *dest,
 		  const struct vqp_pkt *pkt, struct vqp_cursor *c, u32 bytes,
-		  struct vqp *waiter)
+		  struct vqp_wait *wait)
 {
 	struct vqp_lane_buf *buf;
 	u32 header;
 	int ret = 0;
 
 	spin_lock_bh(&lane->tx_lock);
-	if (!lane_has_room(lane, !waiter)) {
-		if (waiter && list_empty(&waiter->lane_wait)) {
-			kref_get(&waiter->ref);
-			list_add_tail(&waiter->lane_wait, &lane->waiters);
+	if (!lane_has_room(lane, !wait)) {
+		if (wait && vqp_wait_queue(wait, &lane->waiters))
 			vqp_count_event(VQP_EV_TX_NO_ROOM);
-		}
 		spin_unlock_bh(&lane->tx_lock);
 		return -EAGAIN;
 	}
@@ -92,31 +88,26 @@ int vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest *dest,
 	return ret;
 }
 
-void vqp_lane_unwait(struct vqp_lane *lane, struct vqp *vqp)
+bool vqp_lane_unwait(struct vqp_lane *lane, struct vqp_wait *wait)
 {
 	bool waited;
 
 	spin_lock_bh(&lane->tx_lock);
-	waited = !list_empty(&vqp->lane_wait);
-	list_del_init_careful(&vqp->lane_wait);
+	waited = vqp_wait_unqueue(wait);
 	spin_unlock_bh(&lane->tx_lock);
-	if (waited)
-		vqp_put(vqp);
+	return waited;
 }
 
 /* Slots were freed: the flows that wait go on, in turn, for as long as there is room. */
 static void lane_kick(struct vqp_lane *lane)
 {
-	struct vqp *vqp;
+	struct vqp_wait *wait;
 
 	spin_lock_bh(&lane->tx_lock);
 	while (!list_empty(&lane->waiters) && lane_has_room(lane, false)) {
-		vqp = list_first_entry(&lane->waiters, struct vqp, lane_wait);
-		/* Pairs with vqp_dc_follow(), which may then choose another lane. */
-		list_del_init_careful(&vqp->lane_wait);
+		wait = vqp_wait_take(&lane->waiters);
 		spin_unlock_bh(&lane->tx_lock);
-		vqp_dc_kick(vqp);
-		vqp_put(vqp);
+		wait->go(wait);
 		spin_lock_bh(&lane->tx_lock);
 	}
 	spin_unlock_bh(&lane->tx_lock);
@@ -429,7 +420,7 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index)
 /* The CQs' polling ends before the memory goes. */
 void vqp_lane_destroy(struct vqp_lane *lane)
 {
-	struct vqp *vqp, *next;
+	struct vqp_wait *wait;
 
 	/* The parent is on its way out, or nothing was ever sent: nobody queues it any more. */
 	cancel_delayed_work_sync(&lane->revive);
@@ -442,8 +433,11 @@ void vqp_lane_destroy(struct vqp_lane *lane)
 		vqp_parent_free_cq(lane->recv_cq);
 	if (lane->send_cq)
 		vqp_parent_free_cq(lane->send_cq);
-	list_for_each_entry_safe(vqp, next, &lane->waiters, lane_wait)
-		vqp_lane_unwait(lane, vqp);
+	/* What waits is told once more. It finds that this lane's parent is gone. */
+	while (!list_empty(&lane->waiters)) {
+		wait = vqp_wait_take(&lane->waiters);
+		wait->go(wait);
+	}
 	lane_free_memory(lane);
 	kfree(lane);
 }

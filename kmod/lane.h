@@ -17,9 +17,9 @@
 #include <rdma/ib_verbs.h>
 #include "engine/wire.h"
 
-struct vqp;
 struct vqp_cursor;
 struct vqp_parent;
+struct vqp_wait;
 
 #define VQP_LANE_TX_SLOTS	512
 #define VQP_LANE_TX_RESERVED	64	/* of them, for answers only */
@@ -42,7 +42,7 @@ struct vqp_lane {
 	spinlock_t tx_lock;		/* guards the send ring, waiters, failed */
 	struct vqp_lane_buf *tx;
 	u32 tx_head, tx_tail;		/* sent and freed; free running */
-	struct list_head waiters;	/* vqp.lane_wait; each holds a reference */
+	struct list_head waiters;	/* struct vqp_wait of what waits for a slot */
 	struct ib_cqe tx_cqe[2];	/* in turns, for one life of the QP and the next */
 	u32 life;			/* written under tx_lock */
 	bool failed;			/* nothing can be sent until `revive` has run */
@@ -69,14 +69,15 @@ u64 vqp_lane_bytes(void);
 
 /*
  * Build and send a packet whose payload is the next `bytes` bytes of the walk
- * `c` (NULL and 0: none). -EAGAIN: no slot (waiter, if not NULL, is then put on
- * the waiting list); other errors: the walk's, or the device's. Any context.
+ * `c` (NULL and 0: none). -EAGAIN: there is no slot, and `wait` is queued until there is
+ * one; other errors are the walk's, or the device's. Without `wait` (NULL) the packet is an
+ * answer, for which some slots are reserved. Any context.
  */
 int __must_check vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest *dest,
 			       const struct vqp_pkt *pkt, struct vqp_cursor *c, u32 bytes,
-			       struct vqp *waiter);
+			       struct vqp_wait *wait);
 
-/* Take vqp off the waiting list. */
-void vqp_lane_unwait(struct vqp_lane *lane, struct vqp *vqp);
+/* Take it off the waiting list. True: it was there, and the list's reference is the caller's. */
+bool vqp_lane_unwait(struct vqp_lane *lane, struct vqp_wait *wait);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/sched.h>
 #include <linux/wait_bit.h>
+#include <linux/workqueue.h>
 #include "atomic.h"
+#include "carrier.h"
 #include "cursor.h"
-#include "dc.h"
-#include "gate.h"
 #include "loop.h"
 #include "ns.h"
 #include "recv.h"
@@ -17,49 +17,13 @@
 /* Requests that one call carries out before others get their turn. */
 #define LOOP_BUDGET		256
 
-/*
- * Guards every vqp.parked, park_link and parked_on. Held for a few
- * instructions, or for those who wait for one VQP; inside rq_lock.
- */
-static DEFINE_SPINLOCK(loop_park_lock);
+static struct workqueue_struct *loop_wq;
 
-static void loop_unpark_locked(struct vqp *vqp)
+static void loop_later(struct vqp *vqp)
 {
-	lockdep_assert_held(&loop_park_lock);
-	list_del_init(&vqp->park_link);
-	vqp->parked_on = NULL;
-}
-
-void vqp_loop_unpark(struct vqp *dst)
-{
-	struct vqp *vqp, *next;
-	u32 most;
-
-	/* Pairs with loop_park(): who posted a receive sees who waits, or the other way round. */
-	smp_mb();
-	if (list_empty_careful(&dst->parked))
-		return;
-	spin_lock_bh(&loop_park_lock);
-	most = READ_ONCE(dst->state) == VQP_QP_ERROR ? U32_MAX : READ_ONCE(dst->recvs);
-	list_for_each_entry_safe(vqp, next, &dst->parked, park_link) {
-		if (!most--)
-			break;
-		loop_unpark_locked(vqp);
-		vqp_loop_later(vqp);
-	}
-	spin_unlock_bh(&loop_park_lock);
-}
-
-/* Wait for a receive of dst, which is looked at again once vqp can be found. */
-static void loop_park(struct vqp *vqp, struct vqp *dst)
-{
-	spin_lock_bh(&loop_park_lock);
-	vqp->parked_on = dst;
-	list_add_tail(&vqp->park_link, &dst->parked);
-	spin_unlock_bh(&loop_park_lock);
-	smp_mb();	/* pairs with vqp_loop_unpark() */
-	if (READ_ONCE(dst->recvs) || READ_ONCE(dst->state) == VQP_QP_ERROR)
-		vqp_loop_unpark(dst);
+	kref_get(&vqp->ref);
+	if (!queue_work(loop_wq, &vqp->loop.work))
+		vqp_put(vqp);
 }
 
 static u32 loop_copy_status(int ret, bool sending)
@@ -123,7 +87,7 @@ static u32 loop_one_sided(struct vqp *vqp, struct vqp_send *send)
 	struct vqp_cursor local_c, remote_c;
 
 	vqp_send_cursor(&local_c, vqp, send, read ? VQP_ACCESS_LOCAL_WRITE : 0);
-	vqp_cursor_init(&remote_c, vqp->loop_ns, NULL,
+	vqp_cursor_init(&remote_c, vqp->loop.ns, NULL,
 			read ? VQP_ACCESS_REMOTE_READ : VQP_ACCESS_REMOTE_WRITE, &remote, 1);
 	return read ? loop_copy(&local_c, &remote_c, send->msg.bytes, &local_c) :
 		      loop_copy(&remote_c, &local_c, send->msg.bytes, &local_c);
@@ -142,7 +106,7 @@ static u32 loop_atomic(struct vqp *vqp, struct vqp_send *send)
 	u64 before;
 	int ret;
 
-	ret = vqp_atomic_do(vqp->loop_ns, &atomic, &before);
+	ret = vqp_atomic_do(vqp->loop.ns, &atomic, &before);
 	if (ret)
 		return ret == -EINVAL ? VQP_WC_REM_INV_REQ_ERR : VQP_WC_REM_ACCESS_ERR;
 	vqp_send_cursor(&c, vqp, send, VQP_ACCESS_LOCAL_WRITE);
@@ -192,7 +156,7 @@ static int loop_deliver(struct vqp *vqp, struct vqp_send *send, struct vqp *dst,
 	return 0;
 }
 
-/* Carry out one request; -EAGAIN: parked. */
+/* Carry out one request; -EAGAIN: it waits for a receive. */
 static int loop_one(struct vqp *vqp, struct vqp_send *send, u32 *status)
 {
 	struct vqp *dst;
@@ -206,14 +170,14 @@ static int loop_one(struct vqp *vqp, struct vqp_send *send, u32 *status)
 		*status = loop_one_sided(vqp, send);
 		return 0;
 	}
-	dst = vqp_find_target(vqp->loop_ns, vqp->remote_qp, vqp->remote_port, vqp->ns->gid);
+	dst = vqp_find_target(vqp->loop.ns, vqp->remote_qp, vqp->remote_port, vqp->ns->gid);
 	if (!dst) {
 		*status = VQP_WC_REM_INV_REQ_ERR;
 		return 0;
 	}
 	ret = loop_deliver(vqp, send, dst, status);
 	if (ret)
-		loop_park(vqp, dst);
+		vqp_recv_wait(dst, &vqp->loop.wait);
 	vqp_put(dst);
 	return ret;
 }
@@ -224,66 +188,85 @@ static int loop_one(struct vqp *vqp, struct vqp_send *send, u32 *status)
  */
 static bool loop_next(struct vqp *vqp)
 {
-	struct vqp_msg *msg = list_first_entry_or_null(&vqp->tx.msgs, struct vqp_msg, link);
+	struct vqp_msg *msg = list_first_entry_or_null(&vqp->loop.msgs, struct vqp_msg, link);
 	u32 status;
 	int ret;
 
 	if (!msg || vqp->state != VQP_QP_CONNECTED)
 		return false;
-	if (!vqp_ns_alive(vqp->loop_ns)) {
+	if (!vqp_ns_alive(vqp->loop.ns)) {
 		vqp_do_later(vqp, VQP_TODO_REROUTE);
 		return false;
 	}
-	if (vqp_gate_pass(vqp, msg->bytes) < 0)
+	if (vqp_send_pass(vqp, msg->bytes) < 0)
 		return false;
 	spin_unlock_bh(&vqp->lock);
 	ret = loop_one(vqp, vqp_send_of(msg), &status);
 	cond_resched();
 	spin_lock_bh(&vqp->lock);
 	if (ret) {
-		vqp_gate_refund(vqp, msg->bytes);
+		vqp_send_refund(vqp, msg->bytes);
 		return false;
 	}
 	list_del(&msg->link);
-	vqp_send_complete(&vqp->tx, msg, status);
+	vqp_send_complete(vqp, vqp_send_of(msg), status);
 	return true;
 }
 
-void vqp_loop_run(struct vqp *vqp)
+/*
+ * Waits for a receive, or at the gate. What ends the wait calls loop_later(), or has done so while
+ * a thread was running.
+ */
+static bool loop_waits(const struct vqp *vqp)
+{
+	return vqp_wait_is_queued(&vqp->loop.wait) || vqp_wait_is_queued(&vqp->turn.wait);
+}
+
+/* Carry out what was taken, unless another thread does. Process context. */
+static void loop_run(struct vqp *vqp)
 {
 	u32 budget = LOOP_BUDGET;
 
 	spin_lock_bh(&vqp->lock);
-	/*
-	 * Whoever runs looks at the list again before it stops; one that is parked runs when it is
-	 * unparked, one that waits at the gate when it has its turn.
-	 */
-	if (vqp->loop_running || vqp->carrier != VQP_CARRIER_LOOP ||
-	    !list_empty_careful(&vqp->park_link))
+	/* A thread that runs looks at the list again before it stops. */
+	if (vqp->held || vqp->carrier != &vqp_loop_carrier ||
+	    vqp_wait_is_queued(&vqp->loop.wait))
 		goto unlock;
-	vqp->loop_running = true;
+	vqp_carrier_hold(vqp, &vqp_loop_carrier);
+	vqp->loop.running = true;
 	while (budget && loop_next(vqp))
 		budget--;
-	vqp->loop_running = false;
-	if (vqp->state == VQP_QP_ERROR)
-		vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR);
-	else
-		vqp_send_resume(vqp);
-	/*
-	 * Out of budget, or unparked, or let through the gate before loop_running fell: that call
-	 * left this the work.
-	 */
-	if (!list_empty(&vqp->tx.msgs) && list_empty_careful(&vqp->park_link) &&
-	    list_empty_careful(&vqp->gate_wait)) {
-		if (vqp_ns_alive(vqp->loop_ns))
-			vqp_loop_later(vqp);
+	vqp->loop.running = false;
+	vqp_carrier_unhold(vqp);
+	vqp_send_resume(vqp);
+	/* It is out of budget, or a wait ended while the thread was running. */
+	if (!list_empty(&vqp->loop.msgs) && !loop_waits(vqp)) {
+		if (vqp_ns_alive(vqp->loop.ns))
+			loop_later(vqp);
 		else
 			vqp_do_later(vqp, VQP_TODO_REROUTE);
 	}
 	smp_mb();	/* wake_up_var() looks for waiters without a lock */
-	wake_up_var(&vqp->loop_running);
+	wake_up_var(&vqp->loop.running);
 unlock:
 	spin_unlock_bh(&vqp->lock);
+}
+
+static void loop_work(struct work_struct *work)
+{
+	struct vqp *vqp = container_of(work, struct vqp, loop.work);
+
+	loop_run(vqp);
+	vqp_put(vqp);
+}
+
+/* The target has a receive, or will have none any more. */
+static void loop_go(struct vqp_wait *wait)
+{
+	struct vqp *vqp = container_of(wait, struct vqp, loop.wait);
+
+	loop_later(vqp);
+	vqp_put(vqp);
 }
 
 int vqp_loop_attach(struct vqp *vqp, struct vqp_ns *local)
@@ -293,12 +276,9 @@ int vqp_loop_attach(struct vqp *vqp, struct vqp_ns *local)
 
 	spin_lock_bh(&vqp->lock);
 	if (vqp->state == VQP_QP_INIT || vqp->state == VQP_QP_CONNECTED) {
-		if (vqp->carrier == VQP_CARRIER_DC)
-			vqp_dc_leave(vqp);
-		old = vqp->loop_ns;
-		vqp->loop_ns = local;
-		vqp->carrier = VQP_CARRIER_LOOP;
-		vqp->state = VQP_QP_CONNECTED;
+		old = vqp->loop.ns;
+		vqp->loop.ns = local;
+		vqp_carrier_attach(vqp, &vqp_loop_carrier);
 		vqp_send_resume(vqp);
 		ret = 0;
 	}
@@ -306,16 +286,96 @@ int vqp_loop_attach(struct vqp *vqp, struct vqp_ns *local)
 	if (old)
 		vqp_ns_put(old);
 	if (!ret)
-		vqp_loop_run(vqp);
+		loop_run(vqp);
 	return ret;
 }
 
-void vqp_loop_detach(struct vqp *vqp)
+/* ---- struct vqp_carrier_ops ---- */
+
+static void loop_init(struct vqp *vqp)
 {
-	/* Once the runner has seen the error state nobody parks vqp any more. */
-	wait_var_event(&vqp->loop_running, !smp_load_acquire(&vqp->loop_running));
-	spin_lock_bh(&loop_park_lock);
-	if (vqp->parked_on)
-		loop_unpark_locked(vqp);
-	spin_unlock_bh(&loop_park_lock);
+	INIT_LIST_HEAD(&vqp->loop.msgs);
+	vqp_wait_init(&vqp->loop.wait, &vqp->ref, loop_go);
+	INIT_WORK(&vqp->loop.work, loop_work);
+}
+
+static void loop_release(struct vqp *vqp)
+{
+	if (vqp->loop.ns)
+		vqp_ns_put(vqp->loop.ns);
+}
+
+static int loop_take(struct vqp *vqp, struct vqp_send *send)
+{
+	list_move_tail(&send->msg.link, &vqp->loop.msgs);
+	return 0;
+}
+
+static bool loop_idle(const struct vqp *vqp)
+{
+	return list_empty(&vqp->loop.msgs);
+}
+
+static bool loop_lost(const struct vqp *vqp)
+{
+	return !vqp->loop.running && !vqp_ns_alive(vqp->loop.ns);
+}
+
+static void loop_abort(struct vqp *vqp, u32 status)
+{
+	struct vqp_msg *msg;
+
+	while ((msg = list_first_entry_or_null(&vqp->loop.msgs, struct vqp_msg, link))) {
+		list_del(&msg->link);
+		vqp_send_complete(vqp, vqp_send_of(msg), status);
+		status = VQP_WC_WR_FLUSH_ERR;
+	}
+}
+
+static void loop_leave(struct vqp *vqp)
+{
+	list_splice_init(&vqp->loop.msgs, &vqp->unsent);
+}
+
+static void loop_detach(struct vqp *vqp)
+{
+	/* A thread that has seen the error state begins no wait any more. */
+	wait_var_event(&vqp->loop.running, !smp_load_acquire(&vqp->loop.running));
+	if (vqp_recv_unwait(&vqp->loop.wait))
+		vqp_put(vqp);
+	if (cancel_work_sync(&vqp->loop.work))
+		vqp_put(vqp);
+}
+
+/* A reroute may have attached it once more until now. */
+static void loop_forget(struct vqp *vqp)
+{
+	if (cancel_work_sync(&vqp->loop.work))
+		vqp_put(vqp);
+}
+
+const struct vqp_carrier_ops vqp_loop_carrier = {
+	.id = VQP_CARRIER_LOOP,
+	.init = loop_init,
+	.release = loop_release,
+	.take = loop_take,
+	.idle = loop_idle,
+	.lost = loop_lost,
+	.abort = loop_abort,
+	.leave = loop_leave,
+	.perform = loop_run,
+	.kick = loop_later,
+	.detach = loop_detach,
+	.forget = loop_forget,
+};
+
+int __init vqp_loop_init(void)
+{
+	loop_wq = alloc_workqueue("vqp_loop", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return loop_wq ? 0 : -ENOMEM;
+}
+
+void vqp_loop_exit(void)
+{
+	destroy_workqueue(loop_wq);
 }

@@ -3,9 +3,12 @@
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include "ask.h"
+#include "carrier.h"
 #include "context.h"
+#include "dc.h"
 #include "dct_cache.h"
 #include "fetch.h"
+#include "loop.h"
 #include "meta.h"
 #include "netlink.h"
 #include "node.h"
@@ -29,6 +32,11 @@ static void __init vqp_use(void)
 	vqp_device_use(&vqp_ask_device_user);
 	vqp_ns_use(&vqp_context_ns_user);
 	vqp_ns_use(&vqp_dc_ns_user);
+	vqp_carrier_register(&vqp_loop_carrier);
+	vqp_carrier_register(&vqp_dc_carrier);
+	/* In this order they are asked whether they want a request. */
+	vqp_carrier_register(&vqp_rc_carrier);
+	vqp_carrier_register(&vqp_pull_carrier);
 }
 
 static int __init vqp_module_init(void)
@@ -40,9 +48,12 @@ static int __init vqp_module_init(void)
 	ret = vqp_init();
 	if (ret)
 		return ret;
-	ret = vqp_responder_init();
+	ret = vqp_loop_init();
 	if (ret)
 		goto err_vqp;
+	ret = vqp_responder_init();
+	if (ret)
+		goto err_loop;
 	ret = vqp_ns_init();
 	if (ret)
 		goto err_responder;
@@ -88,6 +99,8 @@ err_ns:
 	vqp_ns_exit();
 err_responder:
 	vqp_responder_exit();
+err_loop:
+	vqp_loop_exit();
 err_vqp:
 	vqp_exit();
 	vqp_dct_cache_clear();
@@ -109,6 +122,7 @@ static void __exit vqp_module_exit(void)
 	vqp_ns_exit();
 	/* Until then namespaces let go of their contexts. */
 	vqp_responder_exit();
+	vqp_loop_exit();
 	vqp_exit();
 	/* What was under way until now may have left something. */
 	vqp_dct_cache_clear();

@@ -3,7 +3,6 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vqp.h>
-#include "loop.h"
 #include "mr.h"
 #include "ns.h"
 #include "post.h"
@@ -259,6 +258,6 @@ int vqp_post_recv(struct vqp *vqp, struct vqp_post *arg)
 	}
 	kvfree(list.heap);
 	if (arg->posted)
-		vqp_loop_unpark(vqp);
+		vqp_recv_wake(vqp);
 	return ret ?: list.left ? -EINVAL : 0;
 }

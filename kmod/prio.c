@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/jiffies.h>
-#include "counters.h"
 #include "ns.h"
 #include "prio.h"
-#include "qp.h"
 
 /* Longer than a round trip and the time in which a function makes its next request. */
 #define PRIO_RECENT_MS	50
@@ -11,9 +9,9 @@
 /* When each priority last sent, in jiffies. */
 static unsigned long prio_sent[VQP_PRIORITY_HIGH + 1];
 
-void vqp_prio_note(const struct vqp *vqp)
+void vqp_prio_note(const struct vqp_ns *ns)
 {
-	unsigned long *sent = &prio_sent[READ_ONCE(vqp->ns->priority)];
+	unsigned long *sent = &prio_sent[READ_ONCE(ns->priority)];
 	const unsigned long now = jiffies;
 
 	/* Everybody's: written once in a tick. */
@@ -21,26 +19,13 @@ void vqp_prio_note(const struct vqp *vqp)
 		WRITE_ONCE(*sent, now);
 }
 
-bool vqp_prio_yields(const struct vqp *vqp)
+bool vqp_prio_yields(const struct vqp_ns *ns)
 {
-	u32 higher = READ_ONCE(vqp->ns->priority);
+	u32 higher = READ_ONCE(ns->priority);
 
 	while (++higher <= VQP_PRIORITY_HIGH)
 		if (time_before(jiffies, READ_ONCE(prio_sent[higher]) +
 					 msecs_to_jiffies(PRIO_RECENT_MS)))
 			return true;
 	return false;
-}
-
-void vqp_prio_begin(struct vqp *vqp)
-{
-	lockdep_assert_held(&vqp->lock);
-	vqp->tx.cap = vqp_prio_yields(vqp) ? 1 : 0;
-}
-
-void vqp_prio_end(struct vqp *vqp)
-{
-	lockdep_assert_held(&vqp->lock);
-	if (vqp->tx.cap && vqp_tx_is_capped(&vqp->tx))
-		vqp_count_event(VQP_EV_YIELDED);
 }

@@ -10,16 +10,12 @@
 
 #include <linux/types.h>
 
-struct vqp;
+struct vqp_ns;
 
-/* vqp sends something. */
-void vqp_prio_note(const struct vqp *vqp);
+/* A VQP of ns sends something. */
+void vqp_prio_note(const struct vqp_ns *ns);
 
-/* Does a higher one send? Then vqp keeps off rc, where nobody knows how long the queues are. */
-bool vqp_prio_yields(const struct vqp *vqp);
-
-/* Around what may send packets of vqp over dc; both under vqp.lock. */
-void vqp_prio_begin(struct vqp *vqp);
-void vqp_prio_end(struct vqp *vqp);
+/* Does a namespace of a higher priority than ns send? */
+bool vqp_prio_yields(const struct vqp_ns *ns);
 
 #endif

@@ -7,7 +7,9 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "ask.h"
+#include "carrier.h"
 #include "counters.h"
+#include "dc.h"
 #include "dct_cache.h"
 #include "fetch.h"
 #include "gate.h"
@@ -46,16 +48,17 @@ static struct workqueue_struct *pull_wq;
 static atomic_t pull_number, pull_count;
 static DECLARE_WAIT_QUEUE_HEAD(pull_over);
 
-bool vqp_pull_wanted(const struct vqp *vqp, const struct vqp_send *send)
+/* Is it worth it? */
+static bool pull_wants(struct vqp *vqp, struct vqp_send *send)
 {
 	const u32 least = READ_ONCE(pull_bytes);
 
 	lockdep_assert_held(&vqp->lock);
 	return send->msg.op == VQP_OP_SEND && least && send->msg.bytes >= least &&
 	       send->msg.bytes <= PULL_MAX_BYTES && send->num_sge == 1 && !send->kbuf &&
-	       send->fate == VQP_SEND_FRESH && vqp->carrier == VQP_CARRIER_DC && vqp->ctx &&
-	       vqp_rc_max() && time_after_eq(jiffies, vqp->pull_at) &&
-	       !vqp_gate_max(&vqp->ns->gate) && !vqp_prio_yields(vqp) &&
+	       send->fate == VQP_SEND_FRESH && vqp->carrier == &vqp_dc_carrier && vqp->ctx &&
+	       vqp_rc_max() && time_after_eq(jiffies, vqp->pull.at) &&
+	       !vqp_gate_max(&vqp->ns->gate) && !vqp_prio_yields(vqp->ns) &&
 	       atomic_read(&pull_count) < PULL_COUNT_MAX &&
 	       atomic_read(&vqp->ns->pulls) < PULL_NS_MAX;
 }
@@ -90,13 +93,14 @@ static bool pull_add(struct vqp_pull *pull, struct vqp_send *send)
 	part->flags = cpu_to_be32(send->msg.flags & VQP_PKT_IMM);
 	part->imm = send->msg.imm;
 	pull->msg.count = cpu_to_be32(++pull->count);
-	list_move_tail(&send->msg.link, &vqp->rc_msgs);
+	list_move_tail(&send->msg.link, &vqp->lent);
 	return true;
 }
 
 static void pull_work(struct work_struct *work);
 
-bool vqp_pull_start(struct vqp *vqp)
+/* Have `first` fetched, and those like it behind it. */
+static int pull_take(struct vqp *vqp, struct vqp_send *first)
 {
 	struct vqp_msg *msg, *next;
 	struct vqp_send *send;
@@ -106,36 +110,50 @@ bool vqp_pull_start(struct vqp *vqp)
 	lockdep_assert_held(&vqp->lock);
 	pull = kzalloc(sizeof(*pull), GFP_ATOMIC | __GFP_NOWARN);
 	if (!pull)
-		return false;
+		return -ENOMEM;
 	INIT_WORK(&pull->work, pull_work);
 	pull->vqp = vqp;
-	pull->dct = vqp->dct;
-	pull->giveup_ms = vqp->tx.cfg->giveup_us / USEC_PER_MSEC;
+	pull->dct = vqp->dc.dct;
+	pull->giveup_ms = vqp->dc.tx.cfg->giveup_us / USEC_PER_MSEC;
 	pull_fill(pull, vqp);
 	list_for_each_entry_safe(msg, next, &vqp->unsent, link) {
 		send = vqp_send_of(msg);
-		if (pull->count == VQP_ASK_PARTS || !vqp_pull_wanted(vqp, send) ||
+		if (pull->count == VQP_ASK_PARTS || !pull_wants(vqp, send) ||
 		    msg->bytes > PULL_MAX_BYTES - bytes || !pull_add(pull, send))
 			break;
 		bytes += msg->bytes;
 	}
 	if (!pull->count) {
 		kfree(pull);
-		return false;
+		return -EACCES;
 	}
 	kref_get(&vqp->ref);
-	vqp->pulling = true;
+	vqp_carrier_hold(vqp, &vqp_pull_carrier);
+	vqp->pull.under_way = true;
 	atomic_inc(&pull_count);
 	atomic_inc(&vqp->ns->pulls);
-	vqp_prio_note(vqp);
+	vqp_prio_note(vqp->ns);
 	queue_work(pull_wq, &pull->work);
-	return true;
+	return 0;
 }
+
+static void pull_init(struct vqp *vqp)
+{
+	vqp->pull.at = jiffies;
+}
+
+const struct vqp_carrier_ops vqp_pull_carrier = {
+	.alone = true,
+	.init = pull_init,
+	.wants = pull_wants,
+	.take = pull_take,
+	.break_recvs = vqp_fetch_break,
+};
 
 void vqp_pull_wait(struct vqp *vqp)
 {
 	/* Who is killed takes the memory along. */
-	wait_event_killable(pull_over, !READ_ONCE(vqp->pulling));
+	wait_event_killable(pull_over, !READ_ONCE(vqp->pull.under_way));
 }
 
 /* The first `done` were received; the others were not, or (if not even that is known) perhaps. */
@@ -149,15 +167,16 @@ static void pull_settle(struct vqp_pull *pull, bool known, u32 done)
 	atomic_dec(&vqp->ns->pulls);
 	atomic_dec(&pull_count);
 	spin_lock_bh(&vqp->lock);
-	list_for_each_entry(msg, &vqp->rc_msgs, link) {
+	list_for_each_entry(msg, &vqp->lent, link) {
 		send = vqp_send_of(msg);
 		if (i++ < done)
 			send->fate = VQP_SEND_DONE;
 		else
 			send->fate = known ? VQP_SEND_AGAIN : VQP_SEND_LOST;
 	}
-	vqp->pull_at = jiffies + (done < pull->count ? PULL_RETRY_JIFFIES : 0);
-	WRITE_ONCE(vqp->pulling, false);
+	vqp->pull.at = jiffies + (done < pull->count ? PULL_RETRY_JIFFIES : 0);
+	vqp_carrier_unhold(vqp);
+	WRITE_ONCE(vqp->pull.under_way, false);
 	vqp_count_events(VQP_EV_PULLED, done);
 	vqp_send_take_back(vqp);
 	spin_unlock_bh(&vqp->lock);

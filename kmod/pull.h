@@ -13,21 +13,14 @@
 #include <linux/types.h>
 
 struct vqp;
-struct vqp_send;
+struct vqp_carrier_ops;
+
+extern const struct vqp_carrier_ops vqp_pull_carrier;
 
 int __init vqp_pull_init(void);
 void vqp_pull_exit(void);
 
-/* Is it worth it? Under vqp.lock. */
-bool vqp_pull_wanted(const struct vqp *vqp, const struct vqp_send *send);
-
 /* Until nobody reads what vqp, which is destroyed, has sent; or its process is killed. */
 void vqp_pull_wait(struct vqp *vqp);
-
-/*
- * Have the oldest unsent request, and those like it behind it, fetched; no other carrier has any.
- * vqp_send_resume() is called when that is over. False: dc is to have it. Under vqp.lock.
- */
-bool __must_check vqp_pull_start(struct vqp *vqp);
 
 #endif

@@ -2,13 +2,12 @@
 #include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <linux/wait_bit.h>
+#include "carrier.h"
 #include "context.h"
 #include "counters.h"
 #include "cq.h"
 #include "dc.h"
 #include "dct_cache.h"
-#include "fetch.h"
 #include "gate.h"
 #include "loop.h"
 #include "meta.h"
@@ -17,18 +16,14 @@
 #include "pull.h"
 #include "recv.h"
 #include "qp.h"
-#include "responder.h"
 #include "send.h"
 
 #define VQP_NUM_MAX	0xffffff	/* 24 bits, as QP numbers have */
 #define VQP_PORT_FIRST	32768		/* of those handed out for port 0 */
 
 static struct kmem_cache *vqp_cache;
-/*
- * Control work; copying for the loop carrier, which may take long; and the
- * kernel's own VQPs, on whose answers control work waits.
- */
-static struct workqueue_struct *vqp_wq, *vqp_loop_wq, *vqp_kernel_wq;
+/* Control work; and that of the kernel's own VQPs, on whose answers control work waits. */
+static struct workqueue_struct *vqp_wq, *vqp_kernel_wq;
 
 /* ---- References ---- */
 
@@ -45,9 +40,7 @@ static void vqp_free(struct work_struct *work)
 		vqp_cq_put(vqp->send_cq);
 	if (vqp->recv_cq)
 		vqp_cq_put(vqp->recv_cq);
-	vqp_dc_release(vqp);
-	if (vqp->loop_ns)
-		vqp_ns_put(vqp->loop_ns);
+	vqp_carriers_release(vqp);
 	vqp_ns_put(vqp->ns);
 	vqp_count_freed(vqp_object(vqp));
 	kmem_cache_free(vqp_cache, vqp);
@@ -109,13 +102,6 @@ void vqp_do_later(struct vqp *vqp, enum vqp_todo todo)
 		vqp_put(vqp);
 }
 
-void vqp_loop_later(struct vqp *vqp)
-{
-	kref_get(&vqp->ref);
-	if (!queue_work(vqp->ctx ? vqp_loop_wq : vqp_kernel_wq, &vqp->loop_work))
-		vqp_put(vqp);
-}
-
 void vqp_fail_later(struct vqp *vqp)
 {
 	vqp_do_later(vqp, VQP_TODO_FLUSH);
@@ -125,11 +111,8 @@ void vqp_fail(struct vqp *vqp, u32 status)
 {
 	spin_lock_bh(&vqp->lock);
 	vqp->state = VQP_QP_ERROR;
-	/* The thread that runs the loop carrier flushes what is behind its message itself. */
-	if (!vqp->loop_running)
-		vqp_send_abort(vqp, status);
-	if (vqp->carrier == VQP_CARRIER_DC)
-		vqp_tx_close(&vqp->tx);
+	vqp_send_abort(vqp, status);
+	vqp_carrier_close(vqp);
 	spin_unlock_bh(&vqp->lock);
 	vqp_recv_flush(vqp);
 }
@@ -149,8 +132,7 @@ static bool vqp_is_lost(struct vqp *vqp)
 	bool lost;
 
 	spin_lock_bh(&vqp->lock);
-	lost = vqp->state == VQP_QP_CONNECTED && !vqp->loop_running &&
-	       (vqp->carrier == VQP_CARRIER_DC ? vqp->tx.stopped : !vqp_ns_alive(vqp->loop_ns));
+	lost = vqp->state == VQP_QP_CONNECTED && vqp->carrier->lost(vqp);
 	spin_unlock_bh(&vqp->lock);
 	return lost;
 }
@@ -188,15 +170,15 @@ static void vqp_suspect(struct vqp *vqp)
 
 	/* Rerouted meanwhile, to this node perhaps? Nobody but this work changes the carrier. */
 	spin_lock_bh(&vqp->lock);
-	going = vqp->state == VQP_QP_CONNECTED && vqp->carrier == VQP_CARRIER_DC &&
-		!vqp->tx.stopped;
+	going = vqp->state == VQP_QP_CONNECTED && vqp->carrier == &vqp_dc_carrier &&
+		!vqp->carrier->lost(vqp);
 	spin_unlock_bh(&vqp->lock);
 	if (!going)
 		return;
 	vqp_dct_cache_forget(vqp->ns->tenant, vqp->remote_gid);
 	if (vqp_meta_route(vqp->ns->tenant, vqp->remote_gid, &route))
 		return;
-	if (route.local || memcmp(&route.dct, &vqp->dct, sizeof(route.dct)))
+	if (route.local || memcmp(&route.dct, &vqp->dc.dct, sizeof(route.dct)))
 		vqp_attach(vqp, &route);
 }
 
@@ -213,11 +195,12 @@ static void vqp_work(struct work_struct *work)
 	vqp_put(vqp);
 }
 
-static void vqp_loop_work(struct work_struct *work)
+/* The VQP was granted what it waits for at its namespace's gate. */
+static void vqp_turn_go(struct vqp_wait *wait)
 {
-	struct vqp *vqp = container_of(work, struct vqp, loop_work);
+	struct vqp *vqp = container_of(wait, struct vqp, turn.wait);
 
-	vqp_loop_run(vqp);
+	READ_ONCE(vqp->carrier)->kick(vqp);
 	vqp_put(vqp);
 }
 
@@ -250,17 +233,12 @@ static struct vqp *vqp_alloc(struct vqp_ns *ns, struct vqp_context *ctx)
 	spin_lock_init(&vqp->rq_lock);
 	INIT_LIST_HEAD(&vqp->rq);
 	INIT_LIST_HEAD(&vqp->unsent);
-	INIT_LIST_HEAD(&vqp->rc_msgs);
-	INIT_LIST_HEAD(&vqp->rc_wait);
-	INIT_LIST_HEAD(&vqp->lane_wait);
-	INIT_LIST_HEAD(&vqp->gate_wait);
-	INIT_LIST_HEAD(&vqp->parked);
-	INIT_LIST_HEAD(&vqp->park_link);
+	INIT_LIST_HEAD(&vqp->lent);
+	INIT_LIST_HEAD(&vqp->recv_waiters);
+	vqp_wait_init(&vqp->turn.wait, &vqp->ref, vqp_turn_go);
 	INIT_WORK(&vqp->work, vqp_work);
-	INIT_WORK(&vqp->loop_work, vqp_loop_work);
 	INIT_RCU_WORK(&vqp->free, vqp_free);
-	vqp_dc_init(vqp);
-	vqp->pull_at = jiffies;
+	vqp_carriers_init(vqp);
 	vqp->ns = ns;
 	vqp_ns_get(ns);
 	vqp->ctx = ctx;
@@ -370,27 +348,20 @@ static void vqp_teardown(struct vqp *vqp)
 	spin_lock(&vqp->lock);
 	vqp->silent = true;
 	vqp->state = VQP_QP_ERROR;
-	if (vqp->carrier == VQP_CARRIER_DC)
-		vqp_tx_close(&vqp->tx);
-	if (!vqp->loop_running)
-		vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR);
+	vqp_carrier_close(vqp);
+	vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR);
 	spin_unlock(&vqp->lock);
 	spin_unlock_bh(&vqp->rq_lock);
 
-	vqp_loop_detach(vqp);
-	vqp_gate_leave(vqp);
-	vqp_dc_detach(vqp);
+	vqp_carriers_detach(vqp);
+	if (vqp_gate_leave(&vqp->ns->gate, &vqp->turn))
+		vqp_put(vqp);
 	if (cancel_work_sync(&vqp->work))
 		vqp_put(vqp);
-	if (cancel_work_sync(&vqp->loop_work))
-		vqp_put(vqp);
-	/* A reroute may have given it a flow number until now. */
-	vqp_dc_unpublish(vqp);
+	vqp_carriers_forget(vqp);
 	vqp_recv_flush(vqp);
-	if (atomic_read(&vqp->receiving)) {
-		vqp_responder_break(vqp);
-		vqp_fetch_break(vqp);
-	}
+	if (atomic_read(&vqp->receiving))
+		vqp_carriers_break_recvs(vqp);
 	vqp_uncharge(vqp);
 	vqp_put(vqp);
 }
@@ -593,8 +564,7 @@ int vqp_query(struct vqp *vqp, struct vqp_query_qp *arg)
 	*arg = (struct vqp_query_qp) {
 		.qp_num = vqp->qp_num,
 		.state = vqp->state,
-		.carrier = vqp->carrier == VQP_CARRIER_DC && vqp->on_rc ?
-			   VQP_CARRIER_RC : vqp->carrier,
+		.carrier = vqp->shown_carrier,
 		.port = vqp->port,
 		.remote_port = vqp->remote_port,
 		.remote_qp = vqp->remote_qp,
@@ -614,16 +584,11 @@ int __init vqp_init(void)
 	vqp_wq = alloc_workqueue("vqp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!vqp_wq)
 		goto err_cache;
-	vqp_loop_wq = alloc_workqueue("vqp_loop", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!vqp_loop_wq)
-		goto err_wq;
 	vqp_kernel_wq = alloc_workqueue("vqp_kernel", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!vqp_kernel_wq)
-		goto err_loop_wq;
+		goto err_wq;
 	return 0;
 
-err_loop_wq:
-	destroy_workqueue(vqp_loop_wq);
 err_wq:
 	destroy_workqueue(vqp_wq);
 err_cache:
@@ -635,7 +600,6 @@ void vqp_exit(void)
 {
 	/* Work drops references, whose frees pass a grace period and become work again. */
 	destroy_workqueue(vqp_kernel_wq);
-	destroy_workqueue(vqp_loop_wq);
 	flush_workqueue(vqp_wq);
 	rcu_barrier();
 	destroy_workqueue(vqp_wq);

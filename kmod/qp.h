@@ -9,8 +9,8 @@
  * after a grace period, in process context.
  *
  * Locks, outermost first: vqp_context.lock; vqp_responder.lock; vqp.rq_lock;
- * vqp.lock; a link's lock (rc.h), a lane's tx_lock, or a namespace's gate; vqp_cq.lock. All but
- * the first are taken with bottom halves off.
+ * vqp.lock; a link's lock (rc.h), a lane's tx_lock, a namespace's gate or recv.c's lock of
+ * waiters; vqp_cq.lock. All but the first are taken with bottom halves off.
  */
 #ifndef VQP_QP_H
 #define VQP_QP_H
@@ -22,7 +22,10 @@
 #include <linux/workqueue.h>
 #include <linux/vqp.h>
 #include "engine/tx.h"
+#include "gate.h"
+#include "wait.h"
 
+struct vqp_carrier_ops;
 struct vqp_context;
 struct vqp_cq;
 struct vqp_ns;
@@ -36,6 +39,41 @@ enum vqp_todo {
 	VQP_TODO_FLUSH,			/* it failed: flush its queues */
 	VQP_TODO_REROUTE,		/* its target is not where it was */
 	VQP_TODO_SUSPECT,		/* its target is silent: is it still where it was? */
+};
+
+/* The dc carrier's part of a VQP, under vqp.lock. */
+struct vqp_dc_part {
+	struct vqp_tx tx;		/* the flow */
+	struct vqp_peer *peer;		/* the node of the target; referenced */
+	struct vqp_dct dct;		/* where the target is */
+	u32 flow;			/* the number of the flow on this node; 0: none */
+	u16 cpu;			/* It sends on the lane of this processor. */
+	u32 resent_told;		/* packets sent again that VQP_EV_RESENT knows of */
+	struct vqp_wait wait;		/* for a send slot of its lane; under lane.tx_lock */
+	struct timer_list timer;
+};
+
+/* The loop carrier's. */
+struct vqp_loop_part {
+	struct vqp_ns *ns;		/* the namespace of the target; referenced */
+	struct list_head msgs;		/* requests that were taken, in order */
+	bool running;			/* A thread is carrying out the first of them. */
+	struct vqp_wait wait;		/* for a receive of the target */
+	struct work_struct work;	/* It copies, and so has a workqueue of its own. */
+};
+
+/* The rc carrier's; it holds the VQP once for each piece that is under way. */
+struct vqp_rc_part {
+	struct vqp_rc *link;		/* It has the pieces, which hold it. */
+	struct vqp_wait wait;		/* for room on a link; under that link's lock */
+	u32 offset;			/* This much of the first of unsent has been posted. */
+	u8 rest;			/* This many one-sided requests stay with dc. */
+};
+
+/* The part of what has large messages fetched. */
+struct vqp_pull_part {
+	bool under_way;			/* The target's node fetches all of vqp.lent. */
+	unsigned long at;		/* jiffies: nothing is to be pulled before */
 };
 
 struct vqp {
@@ -54,60 +92,44 @@ struct vqp {
 
 	spinlock_t lock;		/* guards all down to rq_lock */
 	u8 state;			/* enum vqp_qp_state */
-	u8 carrier;			/* enum vqp_carrier */
 	/* being destroyed: nothing reaches user space; also under rq_lock */
 	bool silent;
 	bool rerouted;			/* since the last message that got through */
 	u8 suspicions;			/* likewise */
-	bool loop_running;		/* a thread is carrying out the head of tx.msgs */
-	bool on_rc;			/* the carrier that had the last request */
-	u8 rc_rest;			/* so many one-sided requests stay with dc */
-	u8 fail_status;			/* for the oldest, when rc has given all back; or 0 */
-	bool pulling;			/* the target's node fetches all of rc_msgs */
+	u8 shown_carrier;		/* enum vqp_carrier that had the latest request */
+	u8 fail_status;			/* The oldest ends with it, when held is 0; or 0. */
 	u16 port, remote_port;
-	u16 cpu;			/* dc: that it sends on the lane of */
 	u32 remote_qp;
 	u8 remote_gid[VQP_GID_BYTES];	/* constant once connected */
-	u32 rc_pieces;			/* rc: under way on rc_link */
-	u32 sends;			/* posted, not completed: */
-	struct list_head unsent;	/* those that no carrier has yet, in order; behind all of */
-	struct vqp_tx tx;		/* dc; its list also feeds the loop carrier; and */
-	struct list_head rc_msgs;	/* rc. Only one of the two has any */
-	struct vqp_rc *rc_link;		/* rc: has pieces of this VQP; they hold it */
-	u64 pause_us;			/* since then the other waits for it to end; or 0 */
-	struct list_head rc_wait;	/* rc: waits for room; under the link's lock */
-	u32 rc_offset;			/* rc: so much of the first of unsent has been posted */
-	unsigned long pull_at;		/* jiffies: not to be pulled before */
-	u32 resent_told;		/* dc: packets that VQP_EV_RESENT knows of */
+	u32 sends;			/* requests that are posted and not completed */
+	struct list_head unsent;	/* those that no carrier has taken, in order */
+	struct list_head lent;		/* those that an accelerator has; unsent ones come after */
+	const struct vqp_carrier_ops *carrier;	/* attached to; NULL: not connected yet */
+	const struct vqp_carrier_ops *holder;	/* has parts of requests under way, if held; */
+	u32 held;			/* this many */
+	u64 pause_us;			/* since then one carrier waits for another; or 0 */
 	u64 tx_msgs;
-	struct vqp_peer *peer;		/* dc: referenced */
-	struct vqp_dct dct;		/* dc: where the target is */
-	struct vqp_ns *loop_ns;		/* loop: the target's namespace, referenced */
-	struct list_head lane_wait;	/* dc: waits for a send slot; under the lane's tx_lock */
-	u32 flow;			/* dc: its number on this node; 0: none */
-	struct list_head gate_wait;	/* waits to send; with what follows under ns->gate's lock */
-	u32 gate_asked, gate_granted;	/* bytes: that it waits for; that it may send */
-	struct timer_list timer;
+	struct vqp_gate_turn turn;	/* under ns->gate's lock */
+	struct vqp_dc_part dc;
+	struct vqp_loop_part loop;
+	struct vqp_rc_part rc;
+	struct vqp_pull_part pull;
 
-	spinlock_t rq_lock;		/* guards down to park_link */
+	spinlock_t rq_lock;		/* guards down to heard */
 	struct list_head rq;
 	u32 recvs;
 	u64 rx_msgs;
 	atomic_t receiving;		/* messages in progress that took a receive */
+	/* what waits for a receive of this VQP; under recv.c's lock of waiters */
+	struct list_head recv_waiters;
 	/*
 	 * The kernel's own: a receive is over, and the caller's again. With the message that it
 	 * took, or (NULL) without. Bottom halves off.
 	 */
 	void (*heard)(struct vqp_recv *recv, const struct vqp_recv_info *info);
 
-	struct list_head parked;	/* VQPs of this node that wait for a receive of this one; */
-	/* waits for a receive of parked_on; all three under loop.c's lock */
-	struct list_head park_link;
-	const struct vqp *parked_on;
-
 	unsigned long todo;		/* bits: enum vqp_todo */
 	struct work_struct work;
-	struct work_struct loop_work;	/* copies, which take longer: its own queue */
 	struct rcu_work free;
 };
 
@@ -152,8 +174,6 @@ void vqp_fail(struct vqp *vqp, u32 status);
 void vqp_fail_later(struct vqp *vqp);
 
 void vqp_do_later(struct vqp *vqp, enum vqp_todo todo);
-/* The loop carrier can go on. Any context. */
-void vqp_loop_later(struct vqp *vqp);
 
 /* The kernel's own, which fetches messages (fetch.h)? */
 static inline bool vqp_fetches(const struct vqp *vqp)
@@ -163,7 +183,7 @@ static inline bool vqp_fetches(const struct vqp *vqp)
 
 static inline struct vqp *vqp_of_tx(struct vqp_tx *tx)
 {
-	return container_of(tx, struct vqp, tx);
+	return container_of(tx, struct vqp, dc.tx);
 }
 
 #endif

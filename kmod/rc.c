@@ -308,7 +308,7 @@ static void rc_make_room(void)
 /* Begin to make a link to vqp's peer. */
 static void rc_begin(struct vqp *vqp)
 {
-	struct vqp_peer *peer = vqp->peer;
+	struct vqp_peer *peer = vqp->dc.peer;
 	struct vqp_rc *rc;
 
 	spin_lock_bh(&rc_list_lock);
@@ -325,7 +325,7 @@ static void rc_begin(struct vqp *vqp)
 	kref_init(&rc->ref);
 	kref_get(&peer->ref);
 	rc->peer = peer;
-	rc->dct = vqp->dct;
+	rc->dct = vqp->dc.dct;
 	rc->number = atomic_inc_return(&rc_next_number);
 	rc->used_at = jiffies;
 	spin_lock_init(&rc->lock);
@@ -337,7 +337,7 @@ static void rc_begin(struct vqp *vqp)
 	list_add(&rc->node, &rc_list);
 	rc_count++;
 	rcu_assign_pointer(peer->rc, rc);
-	vqp_dct_cache_learn(0, peer->gid, &vqp->dct);
+	vqp_dct_cache_learn(0, peer->gid, &vqp->dc.dct);
 	vqp_count_made(VQP_OBJ_RC);
 	queue_delayed_work(rc_wq, &rc->work, 0);
 unlock:
@@ -350,7 +350,7 @@ unlock:
  */
 static void rc_sample(struct vqp *vqp, u32 bytes)
 {
-	struct vqp_peer *peer = vqp->peer;
+	struct vqp_peer *peer = vqp->dc.peer;
 	const unsigned long now = jiffies;
 
 	if (time_after(now, READ_ONCE(peer->rc_second) + HZ)) {
@@ -389,14 +389,14 @@ bool vqp_rc_ready(struct vqp *vqp, struct vqp_send *send)
 	bool ready = false;
 
 	lockdep_assert_held(&vqp->lock);
-	if (!vqp->owner || !READ_ONCE(rc_max) || !msg->bytes || vqp_prio_yields(vqp))
+	if (!vqp->owner || !READ_ONCE(rc_max) || !msg->bytes || vqp_prio_yields(vqp->ns))
 		return false;
 	rcu_read_lock();
-	rc = rcu_dereference(vqp->peer->rc);
+	rc = rcu_dereference(vqp->dc.peer->rc);
 	if (!rc)
 		rc_sample(vqp, msg->bytes);
 	/* Pairs with rc_rise(): what a link is made with is seen. */
-	else if (smp_load_acquire(&rc->up) && (!vqp->rc_pieces || vqp->rc_link == rc))
+	else if (smp_load_acquire(&rc->up) && (!vqp->held || vqp->rc.link == rc))
 		ready = rc_granted(rc, vqp, msg);
 	rcu_read_unlock();
 	return ready;

@@ -27,6 +27,7 @@
 
 struct ib_qp;
 struct ib_send_wr;
+struct vqp_carrier_ops;
 struct vqp_device_user;
 struct vqp_peer;
 struct vqp_send;
@@ -58,7 +59,7 @@ struct vqp_rc {
 	struct ib_send_wr *chain;	/* the last of them, which the QP has not been given */
 	struct ib_send_wr *chain_last;	/* valid while there is a chain */
 	u32 nchained;
-	struct list_head waiters;	/* vqp.rc_wait; each holds a reference of its VQP */
+	struct list_head waiters;	/* struct vqp_wait of VQPs that wait for room */
 
 	struct list_head grants;	/* under grant.c's lock */
 	u32 ngrants;
@@ -74,6 +75,7 @@ void vqp_rc_exit(void);
 /* Links and ends that there may be, each. */
 u32 vqp_rc_max(void);
 
+extern const struct vqp_carrier_ops vqp_rc_carrier;
 extern struct vqp_device_user vqp_rc_device_user;
 
 /* By the node it goes to and number, referenced, or NULL. */
@@ -93,15 +95,6 @@ void vqp_rc_fail(struct vqp_rc *rc);
  * traffic is noted, a link made, a window asked for, so that a later one can.
  */
 bool vqp_rc_ready(struct vqp *vqp, struct vqp_send *send);
-
-/*
- * Chain the rest of the oldest unsent request, for vqp_rc_flush(). 0: all of it; -EAGAIN: not now,
- * vqp_send_resume() is called when it can be; others: it cannot go by rc, or not any more.
- */
-int __must_check vqp_rc_post(struct vqp *vqp, struct vqp_send *send);
-
-/* After such calls, before vqp.lock is released: give the device what is chained. */
-void vqp_rc_flush(struct vqp *vqp);
 
 /* What a request needs of its target's region: the kernel's own READs are for any. */
 static inline u32 vqp_rc_access(const struct vqp *vqp, const struct vqp_msg *msg)

@@ -2,9 +2,10 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
+#include "carrier.h"
 #include "counters.h"
 #include "cursor.h"
-#include "gate.h"
+#include "dc.h"
 #include "grant.h"
 #include "mr.h"
 #include "ns.h"
@@ -40,6 +41,12 @@ struct rc_piece {
 };
 
 #define RC_PIECE_CHAIN	8
+
+/*
+ * To change carriers costs a round trip, while the one is finished with what it has. So a VQP that
+ * sends messages between its reads and writes stays with dc for so many of them.
+ */
+#define RC_REST		32
 
 /* ---- Making ---- */
 
@@ -136,10 +143,7 @@ static int rc_reserve(struct vqp_rc *rc, struct vqp *vqp)
 		rc->nposted++;
 	} else {
 		ret = -EAGAIN;
-		if (list_empty(&vqp->rc_wait)) {
-			kref_get(&vqp->ref);
-			list_add_tail(&vqp->rc_wait, &rc->waiters);
-		}
+		vqp_wait_queue(&vqp->rc.wait, &rc->waiters);
 	}
 	spin_unlock(&rc->lock);
 	return ret;
@@ -218,14 +222,15 @@ static int rc_piece_post(struct rc_piece *piece, struct vqp *vqp, u32 bytes, u64
 	return ret;
 }
 
-void vqp_rc_flush(struct vqp *vqp)
+/* Before vqp.lock is released: give the device what is chained. */
+static void rc_flush(struct vqp *vqp)
 {
-	struct vqp_rc *rc = vqp->rc_link;
+	struct vqp_rc *rc = vqp->rc.link;
 	int broken = 0;
 
 	lockdep_assert_held(&vqp->lock);
 	/* As long as there are pieces, they hold the link. Of its own it sees what is chained. */
-	if (!vqp->rc_pieces || !READ_ONCE(rc->chain))
+	if (!READ_ONCE(rc->chain))
 		return;
 	spin_lock(&rc->lock);
 	if (rc->chain && rc->up)
@@ -235,13 +240,13 @@ void vqp_rc_flush(struct vqp *vqp)
 		vqp_rc_fail(rc);
 }
 
-/* The part of `send` at vqp->rc_offset: its length, or -errno. There is room for it. */
+/* The part of `send` at vqp->rc.offset: its length, or -errno. There is room for it. */
 static int rc_post_part(struct vqp_rc *rc, struct vqp *vqp, struct vqp_send *send)
 {
 	const struct vqp_msg *msg = &send->msg;
 	const bool read = msg->op == VQP_OP_READ;
-	const u64 remote = msg->remote_addr + vqp->rc_offset;
-	const u32 most = vqp_rc_window_part(remote, msg->bytes - vqp->rc_offset);
+	const u64 remote = msg->remote_addr + vqp->rc.offset;
+	const u32 most = vqp_rc_window_part(remote, msg->bytes - vqp->rc.offset);
 	const u32 sges = min_t(u32, rc->sges, most / PAGE_SIZE + 2 + send->num_sge);
 	struct rc_piece *piece;
 	struct vqp_cursor c;
@@ -254,13 +259,13 @@ static int rc_post_part(struct vqp_rc *rc, struct vqp *vqp, struct vqp_send *sen
 	bytes = -EACCES;
 	if (piece->grant) {
 		vqp_send_cursor(&c, vqp, send, read ? VQP_ACCESS_LOCAL_WRITE : 0);
-		vqp_cursor_skip(&c, vqp->rc_offset);
+		vqp_cursor_skip(&c, vqp->rc.offset);
 		bytes = piece_fill(piece, &c, most, sges);
 		vqp_cursor_end(&c);
 	}
 	ret = bytes;
 	if (bytes > 0) {
-		piece->last = vqp->rc_offset + bytes == msg->bytes;
+		piece->last = vqp->rc.offset + bytes == msg->bytes;
 		ret = rc_piece_post(piece, vqp, bytes,
 				    piece->grant->iova + (remote - piece->grant->addr));
 	}
@@ -275,10 +280,10 @@ static int rc_post_part(struct vqp_rc *rc, struct vqp *vqp, struct vqp_send *sen
 /* One part, if there is room and the namespace's rate lets it pass: its length, or -errno. */
 static int rc_post_one(struct vqp_rc *rc, struct vqp *vqp, struct vqp_send *send)
 {
-	const u32 charge = min_t(u32, send->msg.bytes - vqp->rc_offset, rc->sges * PAGE_SIZE);
+	const u32 charge = min_t(u32, send->msg.bytes - vqp->rc.offset, rc->sges * PAGE_SIZE);
 	int ret;
 
-	if (vqp_gate_pass(vqp, charge) < 0)
+	if (vqp_send_pass(vqp, charge) < 0)
 		return -EAGAIN;
 	ret = rc_reserve(rc, vqp);
 	if (!ret) {
@@ -286,55 +291,120 @@ static int rc_post_one(struct vqp_rc *rc, struct vqp *vqp, struct vqp_send *send
 		if (ret < 0)
 			rc_unreserve(rc);
 	}
-	vqp_gate_refund(vqp, charge - max(ret, 0));
+	vqp_send_refund(vqp, charge - max(ret, 0));
 	return ret;
 }
 
-int vqp_rc_post(struct vqp *vqp, struct vqp_send *send)
+/* Chain the rest of `send`. */
+static int rc_post(struct vqp *vqp, struct vqp_send *send)
 {
 	struct vqp_rc *rc;
 	int ret = -ENOTCONN;
 
-	lockdep_assert_held(&vqp->lock);
 	rcu_read_lock();
-	rc = rcu_dereference(vqp->peer->rc);
+	rc = rcu_dereference(vqp->dc.peer->rc);
 	/* The peer has changed while a request is half posted. */
-	if (vqp->rc_pieces && rc != vqp->rc_link)
+	if (vqp->held && rc != vqp->rc.link)
 		rc = NULL;
-	while (rc && vqp->rc_offset < send->msg.bytes) {
+	while (rc && vqp->rc.offset < send->msg.bytes) {
 		/* Its own pieces' ends make it go on. */
-		ret = vqp->rc_pieces < VQP_RC_VQP_DEPTH ? rc_post_one(rc, vqp, send) : -EAGAIN;
+		ret = vqp->held < VQP_RC_VQP_DEPTH ? rc_post_one(rc, vqp, send) : -EAGAIN;
 		if (ret < 0)
 			break;
-		vqp_prio_note(vqp);
-		vqp->rc_link = rc;
-		vqp->rc_pieces++;
-		vqp->rc_offset += ret;
+		vqp_prio_note(vqp->ns);
+		vqp->rc.link = rc;
+		vqp_carrier_hold(vqp, &vqp_rc_carrier);
+		vqp->rc.offset += ret;
 		ret = 0;
 	}
 	rcu_read_unlock();
+	return ret;
+}
+
+/* struct vqp_carrier_ops.take; the window may have been taken back meanwhile. */
+static int rc_take(struct vqp *vqp, struct vqp_send *send)
+{
+	int ret;
+
+	lockdep_assert_held(&vqp->lock);
+	ret = rc_post(vqp, send);
+	if (ret == -EAGAIN)
+		return ret;
+	vqp->rc.offset = 0;
 	if (!ret) {
-		vqp->rc_offset = 0;
+		list_move_tail(&send->msg.link, &vqp->lent);
 		vqp_count_event(VQP_EV_RC_REQUESTS);
 	}
 	return ret;
 }
 
+static bool rc_wants(struct vqp *vqp, struct vqp_send *send)
+{
+	const bool one_sided = !(send->msg.flags & VQP_PKT_IMM) &&
+			       (send->msg.op == VQP_OP_READ || send->msg.op == VQP_OP_WRITE);
+
+	/* Half of it has been posted. */
+	if (vqp->rc.offset)
+		return true;
+	if (vqp->carrier != &vqp_dc_carrier || send->fate != VQP_SEND_FRESH)
+		return false;
+	if (!one_sided)
+		vqp->rc.rest = RC_REST;
+	if (vqp->rc.rest) {
+		vqp->rc.rest -= one_sided;
+		return false;
+	}
+	return vqp_rc_ready(vqp, send);
+}
+
+/* What is half posted is for the other carrier, as a whole. */
+static void rc_leave(struct vqp *vqp)
+{
+	struct vqp_msg *msg;
+
+	if (!vqp->rc.offset)
+		return;
+	msg = list_first_entry(&vqp->unsent, struct vqp_msg, link);
+	vqp_send_of(msg)->fate = VQP_SEND_AGAIN;
+	vqp->rc.offset = 0;
+}
+
+/* There is room on the link, or the link is gone. */
+static void rc_go(struct vqp_wait *wait)
+{
+	struct vqp *vqp = container_of(wait, struct vqp, rc.wait);
+
+	spin_lock_bh(&vqp->lock);
+	vqp_send_resume(vqp);
+	spin_unlock_bh(&vqp->lock);
+	vqp_put(vqp);
+}
+
+static void rc_init(struct vqp *vqp)
+{
+	vqp_wait_init(&vqp->rc.wait, &vqp->ref, rc_go);
+}
+
+const struct vqp_carrier_ops vqp_rc_carrier = {
+	.id = VQP_CARRIER_RC,
+	.init = rc_init,
+	.wants = rc_wants,
+	.take = rc_take,
+	.flush = rc_flush,
+	.leave = rc_leave,
+};
+
 /* ---- Completing ---- */
 
 void vqp_rc_kick(struct vqp_rc *rc)
 {
-	struct vqp *vqp;
+	struct vqp_wait *wait;
 
 	spin_lock_bh(&rc->lock);
 	while (!list_empty(&rc->waiters) && (!rc->up || rc->nposted < VQP_RC_DEPTH)) {
-		vqp = list_first_entry(&rc->waiters, struct vqp, rc_wait);
-		list_del_init(&vqp->rc_wait);
+		wait = vqp_wait_take(&rc->waiters);
 		spin_unlock_bh(&rc->lock);
-		spin_lock_bh(&vqp->lock);
-		vqp_send_resume(vqp);
-		spin_unlock_bh(&vqp->lock);
-		vqp_put(vqp);
+		wait->go(wait);
 		spin_lock_bh(&rc->lock);
 	}
 	spin_unlock_bh(&rc->lock);
@@ -360,11 +430,11 @@ static void pieces_complete(struct list_head *done)
 		if (piece->vqp != vqp)
 			break;
 		list_move_tail(&piece->link, &over);
-		vqp->rc_pieces--;
+		vqp_carrier_unhold(vqp);
 		if (piece->last) {
-			msg = list_first_entry(&vqp->rc_msgs, struct vqp_msg, link);
+			msg = list_first_entry(&vqp->lent, struct vqp_msg, link);
 			list_del(&msg->link);
-			vqp_send_complete(&vqp->tx, msg, VQP_WC_SUCCESS);
+			vqp_send_complete(vqp, vqp_send_of(msg), VQP_WC_SUCCESS);
 		}
 	}
 	vqp_send_resume(vqp);
@@ -455,8 +525,11 @@ void vqp_rc_pieces_settle(struct vqp_rc *rc, bool known, u32 psn)
 		/* Of a WRITE each part is seen, though it be the whole that completes. */
 		if (piece->send->fate != VQP_SEND_LOST && (piece->last || !known))
 			piece->send->fate = piece_fate(piece, known, psn);
-		if (!--vqp->rc_pieces)
+		vqp_carrier_unhold(vqp);
+		if (!vqp->held) {
+			vqp->rc.offset = 0;
 			vqp_send_take_back(vqp);
+		}
 		spin_unlock_bh(&vqp->lock);
 		piece_free(piece);
 	}

@@ -3,9 +3,15 @@
 #include "counters.h"
 #include "cq.h"
 #include "cursor.h"
-#include "loop.h"
 #include "recv.h"
 #include "qp.h"
+#include "wait.h"
+
+/*
+ * Guards every vqp.recv_waiters. One lock for all: what waits need not know for which VQP's
+ * receive. It is held for a few instructions, inside rq_lock.
+ */
+static DEFINE_SPINLOCK(recv_wait_lock);
 
 /* To whoever posted it, with what it holds; or it is freed. */
 static void recv_give(struct vqp *vqp, struct vqp_recv *recv, const struct vqp_recv_info *info)
@@ -96,7 +102,7 @@ void vqp_recv_put_back(struct vqp_recv *recv)
 	if (gone)
 		recv_give(vqp, recv, NULL);
 	else
-		vqp_loop_unpark(vqp);
+		vqp_recv_wake(vqp);
 	atomic_dec(&vqp->receiving);
 	vqp_put(vqp);
 }
@@ -149,5 +155,57 @@ void vqp_recv_flush(struct vqp *vqp)
 	list_for_each_entry_safe(recv, next, &flushed, link)
 		recv_give(vqp, recv, NULL);
 	/* Senders on this node that wait for a receive learn that there will be none. */
-	vqp_loop_unpark(vqp);
+	vqp_recv_wake(vqp);
+}
+
+/* ---- Waiting for one ---- */
+
+static bool recv_is_over(const struct vqp *vqp)
+{
+	return READ_ONCE(vqp->state) == VQP_QP_ERROR;
+}
+
+void vqp_recv_wait(struct vqp *vqp, struct vqp_wait *wait)
+{
+	spin_lock_bh(&recv_wait_lock);
+	vqp_wait_queue(wait, &vqp->recv_waiters);
+	spin_unlock_bh(&recv_wait_lock);
+	/* Pairs with vqp_recv_wake(): one of the two sees what the other has done. */
+	smp_mb();
+	if (READ_ONCE(vqp->recvs) || recv_is_over(vqp))
+		vqp_recv_wake(vqp);
+}
+
+bool vqp_recv_unwait(struct vqp_wait *wait)
+{
+	bool waited;
+
+	spin_lock_bh(&recv_wait_lock);
+	waited = vqp_wait_unqueue(wait);
+	spin_unlock_bh(&recv_wait_lock);
+	return waited;
+}
+
+static struct vqp_wait *recv_take_waiter(struct vqp *vqp)
+{
+	struct vqp_wait *wait = NULL;
+
+	spin_lock_bh(&recv_wait_lock);
+	if (!list_empty(&vqp->recv_waiters))
+		wait = vqp_wait_take(&vqp->recv_waiters);
+	spin_unlock_bh(&recv_wait_lock);
+	return wait;
+}
+
+void vqp_recv_wake(struct vqp *vqp)
+{
+	struct vqp_wait *wait;
+	u32 most;
+
+	smp_mb();	/* pairs with vqp_recv_wait() */
+	if (list_empty_careful(&vqp->recv_waiters))
+		return;
+	most = recv_is_over(vqp) ? U32_MAX : READ_ONCE(vqp->recvs);
+	while (most-- && (wait = recv_take_waiter(vqp)))
+		wait->go(wait);
 }

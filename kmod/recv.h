@@ -12,6 +12,7 @@
 
 struct vqp;
 struct vqp_cursor;
+struct vqp_wait;
 
 struct vqp_recv {
 	struct list_head link;		/* in vqp.rq, unless taken */
@@ -40,6 +41,15 @@ int vqp_recv_post(struct vqp *vqp, struct vqp_recv *recv);
 int __must_check vqp_recv_take(struct vqp *vqp, u32 bytes, struct vqp_recv **recv);
 void vqp_recv_put_back(struct vqp_recv *recv);
 void vqp_recv_complete(struct vqp_recv *recv, const struct vqp_recv_info *info);
+
+/*
+ * Wait until vqp gets a receive, or will get none any more. go() may be called before this returns.
+ */
+void vqp_recv_wait(struct vqp *vqp, struct vqp_wait *wait);
+/* Wait no longer. True: it waited, and the list's reference is the caller's. */
+bool vqp_recv_unwait(struct vqp_wait *wait);
+/* Receives were posted: as many as there are of those that wait go on. Any context. */
+void vqp_recv_wake(struct vqp *vqp);
 
 /* A walk over the memory of a receive that vqp has taken. */
 void vqp_recv_cursor(struct vqp_cursor *c, struct vqp *vqp, const struct vqp_recv *recv);

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/ktime.h>
 #include <linux/slab.h>
+#include "carrier.h"
 #include "counters.h"
 #include "cq.h"
 #include "cursor.h"
-#include "dc.h"
-#include "loop.h"
 #include "ns.h"
-#include "pull.h"
 #include "qp.h"
-#include "rc.h"
 #include "send.h"
-
-/*
- * To change carriers costs a round trip, while the one is finished with what it has. So a VQP that
- * sends messages between its reads and writes stays with dc for so many of them.
- */
-#define SEND_RC_REST	32
 
 /* ---- Requests ---- */
 
@@ -53,11 +44,8 @@ static int send_report(struct vqp *vqp, struct vqp_send *send, u32 status)
 	return vqp_cq_push(vqp->send_cq, &cqe);
 }
 
-void vqp_send_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
+void vqp_send_complete(struct vqp *vqp, struct vqp_send *send, u32 status)
 {
-	struct vqp_send *send = vqp_send_of(msg);
-	struct vqp *vqp = vqp_of_tx(tx);
-
 	lockdep_assert_held(&vqp->lock);
 	vqp->sends--;
 	if (status) {
@@ -91,21 +79,16 @@ static struct vqp_send *send_first(struct vqp *vqp)
 	return msg ? vqp_send_of(msg) : NULL;
 }
 
-/* May rc have it? */
-static bool send_wants_rc(struct vqp *vqp, struct vqp_send *send)
+int vqp_send_pass(struct vqp *vqp, u32 bytes)
 {
-	const bool one_sided = !(send->msg.flags & VQP_PKT_IMM) &&
-			       (send->msg.op == VQP_OP_READ || send->msg.op == VQP_OP_WRITE);
+	lockdep_assert_held(&vqp->lock);
+	return vqp_fetches(vqp) ? 0 : vqp_gate_pass(&vqp->ns->gate, &vqp->turn, bytes);
+}
 
-	if (vqp->carrier != VQP_CARRIER_DC || send->fate != VQP_SEND_FRESH)
-		return false;
-	if (!one_sided)
-		vqp->rc_rest = SEND_RC_REST;
-	if (vqp->rc_rest) {
-		vqp->rc_rest -= one_sided;
-		return false;
-	}
-	return vqp_rc_ready(vqp, send);
+void vqp_send_refund(struct vqp *vqp, u32 bytes)
+{
+	if (!vqp_fetches(vqp))
+		vqp_gate_refund(&vqp->ns->gate, bytes);
 }
 
 /* The other carrier has to finish first. */
@@ -115,10 +98,10 @@ static void send_pause(struct vqp *vqp)
 		vqp->pause_us = ktime_to_us(ktime_get());
 }
 
-static void send_note_carrier(struct vqp *vqp, bool rc)
+static void send_note_carrier(struct vqp *vqp, const struct vqp_carrier_ops *ops)
 {
-	if (vqp->on_rc != rc) {
-		vqp->on_rc = rc;
+	if (ops->id && vqp->shown_carrier != ops->id) {
+		vqp->shown_carrier = ops->id;
 		vqp_count_event(VQP_EV_RC_SWITCHES);
 		if (vqp->pause_us)
 			vqp_count_events(VQP_EV_RC_PAUSE_US,
@@ -127,123 +110,90 @@ static void send_note_carrier(struct vqp *vqp, bool rc)
 	vqp->pause_us = 0;
 }
 
-/* Hand `send` to rc. False: not now. */
-static bool send_by_rc(struct vqp *vqp, struct vqp_send *send)
+/* Hand `send` to that carrier. False: not now. */
+static bool send_give(struct vqp *vqp, struct vqp_send *send, const struct vqp_carrier_ops *ops)
 {
 	int ret;
 
-	if (!vqp_tx_idle(&vqp->tx)) {
+	if (!vqp_carrier_is_alone(vqp, ops)) {
 		send_pause(vqp);
 		return false;
 	}
-	send_note_carrier(vqp, true);
-	ret = vqp_rc_post(vqp, send);
-	if (!ret) {
-		list_move_tail(&send->msg.link, &vqp->rc_msgs);
-	} else if (ret != -EAGAIN) {
-		/* The window was taken back, or there is no memory: it is for dc. */
+	send_note_carrier(vqp, ops);
+	ret = ops->take(vqp, send);
+	/* What an accelerator wanted it can take no more, or has no memory for. */
+	if (ret && ret != -EAGAIN)
 		send->fate = VQP_SEND_AGAIN;
-		vqp->rc_offset = 0;
-	}
 	return ret != -EAGAIN;
 }
 
-/* Hand `send` to dc, or to whoever carries out loop. False: not now. */
-static bool send_by_tx(struct vqp *vqp, struct vqp_send *send)
-{
-	if (vqp->rc_pieces) {
-		send_pause(vqp);
-		return false;
-	}
-	if (vqp->carrier == VQP_CARRIER_DC)
-		send_note_carrier(vqp, false);
-	list_del(&send->msg.link);
-	vqp_tx_queue(&vqp->tx, &send->msg);
-	return true;
-}
-
-/* What rc gave back, and dc need not do again. False: those before it are not over. */
+/* What an accelerator gave back, and need not be done again. False: those before are not over. */
 static bool send_by_none(struct vqp *vqp, struct vqp_send *send)
 {
-	if (!vqp_tx_idle(&vqp->tx) || vqp->rc_pieces)
+	if (!vqp->carrier->idle(vqp) || vqp->held)
 		return false;
 	list_del(&send->msg.link);
-	vqp_send_complete(&vqp->tx, &send->msg, send->fate == VQP_SEND_DONE ?
+	vqp_send_complete(vqp, send, send->fate == VQP_SEND_DONE ?
 			  VQP_WC_SUCCESS : VQP_WC_RETRY_EXC_ERR);
 	return true;
 }
 
-/* Have the target's node fetch `send`, and those behind it. False: not now. */
-static bool send_by_pull(struct vqp *vqp, struct vqp_send *send)
-{
-	if (!vqp_tx_idle(&vqp->tx) || vqp->rc_pieces)
-		return false;
-	if (vqp_pull_start(vqp))
-		return false;
-	send->fate = VQP_SEND_AGAIN;
-	return true;
-}
-
-/* Hand out what can be. True: dc has been given something. */
+/* Hand out what can be. True: the carrier that vqp is attached to has been given something. */
 static bool send_hand_out(struct vqp *vqp)
 {
+	const struct vqp_carrier_ops *ops;
 	struct vqp_send *send;
 	bool given = false, more = true;
 
-	while (more && vqp->state == VQP_QP_CONNECTED && !vqp->pulling &&
+	while (more && vqp->state == VQP_QP_CONNECTED && !(vqp->held && vqp->holder->alone) &&
 	       (send = send_first(vqp))) {
 		if (send->fate == VQP_SEND_DONE || send->fate == VQP_SEND_LOST) {
 			more = send_by_none(vqp, send);
-		} else if (vqp->rc_offset || send_wants_rc(vqp, send)) {
-			more = send_by_rc(vqp, send);
-		} else if (vqp_pull_wanted(vqp, send)) {
-			more = send_by_pull(vqp, send);
-		} else {
-			more = send_by_tx(vqp, send);
-			given |= more;
+			continue;
 		}
+		ops = vqp_carrier_wanting(vqp, send) ?: vqp->carrier;
+		more = send_give(vqp, send, ops);
+		given |= more && ops == vqp->carrier;
 	}
-	vqp_rc_flush(vqp);
+	if (vqp->held && vqp->holder->flush)
+		vqp->holder->flush(vqp);
 	return given;
 }
 
-/* dc may complete at once what it is given, and so make way. */
+/* A carrier may complete at once what it is given, and so make way. */
 static void send_run(struct vqp *vqp)
 {
 	lockdep_assert_held(&vqp->lock);
-	while (send_hand_out(vqp) && vqp->carrier == VQP_CARRIER_DC)
-		vqp_dc_run(vqp);
+	while (send_hand_out(vqp) && vqp->carrier->run)
+		vqp->carrier->run(vqp);
 }
 
 void vqp_send_resume(struct vqp *vqp)
 {
 	lockdep_assert_held(&vqp->lock);
 	if (vqp->state == VQP_QP_ERROR) {
-		/* A thread that runs the loop carrier does so itself. */
-		if (!vqp->rc_pieces && !vqp->pulling && !vqp->loop_running)
-			vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR);
+		vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR);
 		return;
 	}
 	if (list_empty(&vqp->unsent))
 		return;
 	send_run(vqp);
-	if (vqp->carrier == VQP_CARRIER_LOOP)
-		vqp_loop_later(vqp);
+	if (!vqp->carrier->run)
+		vqp->carrier->kick(vqp);
 }
 
 void vqp_send_take_back(struct vqp *vqp)
 {
 	lockdep_assert_held(&vqp->lock);
-	list_splice_init(&vqp->rc_msgs, &vqp->unsent);
-	vqp->rc_offset = 0;
+	list_splice_init(&vqp->lent, &vqp->unsent);
 	vqp_send_resume(vqp);
 }
 
 int vqp_send_queue(struct vqp *vqp, struct list_head *sends, u32 count)
 {
+	const struct vqp_carrier_ops *carrier;
 	struct vqp_msg *msg, *next;
 	u32 room, taken = 0;
-	bool loop;
 
 	spin_lock_bh(&vqp->lock);
 	if (vqp->state != VQP_QP_CONNECTED) {
@@ -259,13 +209,13 @@ int vqp_send_queue(struct vqp *vqp, struct list_head *sends, u32 count)
 		taken++;
 		vqp_count_made(VQP_OBJ_SEND);
 	}
-	if (vqp->carrier == VQP_CARRIER_DC)
-		vqp_dc_follow(vqp);
+	carrier = vqp->carrier;
+	if (carrier->prepare)
+		carrier->prepare(vqp);
 	send_run(vqp);
-	loop = vqp->carrier == VQP_CARRIER_LOOP;
 	spin_unlock_bh(&vqp->lock);
-	if (loop)
-		vqp_loop_run(vqp);
+	if (carrier->perform)
+		carrier->perform(vqp);
 	return taken ?: -ENOMEM;
 }
 
@@ -276,25 +226,27 @@ void vqp_send_abort(struct vqp *vqp, u32 status)
 	struct vqp_send *send;
 
 	lockdep_assert_held(&vqp->lock);
-	if (vqp->rc_pieces || vqp->pulling) {
+	if (vqp->held) {
 		vqp->fail_status = vqp->fail_status ?: status;
 		return;
 	}
 	status = vqp->fail_status ?: status;
 	vqp->fail_status = 0;
-	list_splice_init(&vqp->rc_msgs, &vqp->unsent);
-	if (!vqp_tx_idle(&vqp->tx)) {
-		vqp_tx_abort(&vqp->tx, status);
-		status = VQP_WC_WR_FLUSH_ERR;
+	list_splice_init(&vqp->lent, &vqp->unsent);
+	if (vqp->carrier) {
+		const bool had = !vqp->carrier->idle(vqp);
+
+		vqp->carrier->abort(vqp, status);
+		if (had)
+			status = VQP_WC_WR_FLUSH_ERR;
 	}
-	vqp_tx_abort(&vqp->tx, status);
 	while ((send = send_first(vqp))) {
 		list_del(&send->msg.link);
 		if (send->fate == VQP_SEND_DONE) {
-			vqp_send_complete(&vqp->tx, &send->msg, VQP_WC_SUCCESS);
+			vqp_send_complete(vqp, send, VQP_WC_SUCCESS);
 			continue;
 		}
-		vqp_send_complete(&vqp->tx, &send->msg, status);
+		vqp_send_complete(vqp, send, status);
 		status = VQP_WC_WR_FLUSH_ERR;
 	}
 }

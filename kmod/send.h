@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The send queue. Requests are carried out in order by one carrier at a time:
- * what is posted waits in vqp.unsent until the carrier that takes it has it, and
- * none takes a request while another one still has earlier ones. So a VQP moves
- * from dc to rc and back between two requests, and nothing is lost, done twice or
- * overtaken.
+ * The send queue. What is posted waits in vqp.unsent until a carrier takes it (carrier.h).
  */
 #ifndef VQP_SEND_H
 #define VQP_SEND_H
@@ -15,10 +11,10 @@
 struct vqp;
 struct vqp_cursor;
 
-/* What has become of a request that rc, or who was to fetch it, gave back. */
+/* What has become of a request that an accelerator gave back. */
 enum vqp_send_fate {
-	VQP_SEND_FRESH,			/* rc never had it */
-	VQP_SEND_AGAIN,			/* not carried out: dc is to do it */
+	VQP_SEND_FRESH,			/* No accelerator has had it. */
+	VQP_SEND_AGAIN,			/* It was not carried out, and is for none of them. */
 	VQP_SEND_DONE,			/* it was: it completes when those before it have */
 	VQP_SEND_LOST,			/* nobody knows, and it must not be done twice: it fails */
 };
@@ -51,20 +47,29 @@ void vqp_send_cursor(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *sen
  */
 int vqp_send_queue(struct vqp *vqp, struct list_head *sends, u32 count);
 
-/* ---- The carriers'; all under vqp->lock ---- */
+/* ---- What carriers call, all under vqp.lock ---- */
 
-/* struct vqp_tx_ops.complete: a request is over, with that enum vqp_wc_status. */
-void vqp_send_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status);
+/* A request is over, with that enum vqp_wc_status. It is in no list any more. */
+void vqp_send_complete(struct vqp *vqp, struct vqp_send *send, u32 status);
 
-/* A carrier got on: others may go on. Not from within the engine. */
+/* A carrier got on, and others may go on. Not from within the engine. */
 void vqp_send_resume(struct vqp *vqp);
 
-/* Nobody has a part of rc_msgs any more: they go back, each with its fate. */
+/*
+ * May vqp send so many bytes now, as far as its namespace's rate goes? As vqp_gate_pass(), and
+ * carrier.kick() is called when it may. What the kernel fetches is charged to nobody: senders
+ * that have a rate are not fetched from.
+ */
+int __must_check vqp_send_pass(struct vqp *vqp, u32 bytes);
+/* They were charged, and not sent. Or without the lock, by a carrier that holds the request. */
+void vqp_send_refund(struct vqp *vqp, u32 bytes);
+
+/* Nothing of vqp.lent is under way any more: all goes back, each request with its fate. */
 void vqp_send_take_back(struct vqp *vqp);
 
 /*
- * The VQP has failed: the oldest request ends with `status`, the others with WR_FLUSH_ERR; those
- * that rc has, and all behind them, when it has let go of them.
+ * The VQP has failed: the oldest request ends with `status`, the others with WR_FLUSH_ERR. While
+ * a carrier holds parts of requests, that is put off until it has let go of them.
  */
 void vqp_send_abort(struct vqp *vqp, u32 status);
 
