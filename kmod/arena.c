@@ -6,7 +6,7 @@
 #include <linux/vqp.h>
 #include "arena.h"
 #include "compat.h"
-#include "context.h"
+#include "owner.h"
 #include "counters.h"
 #include "ns.h"
 
@@ -24,8 +24,9 @@ void vqp_arena_put(struct vqp_arena *arena)
 	vqp_count_freed(VQP_OBJ_ARENA);
 }
 
-static struct vqp_arena *arena_alloc(struct vqp_ns *ns, unsigned long npages)
+static struct vqp_arena *arena_alloc(const struct vqp_owner *owner, unsigned long npages)
 {
+	struct vqp_ns *ns = owner->ns;
 	const u64 bytes = (u64)npages << PAGE_SHIFT;
 	struct vqp_arena *arena;
 	unsigned long i;
@@ -41,6 +42,7 @@ static struct vqp_arena *arena_alloc(struct vqp_ns *ns, unsigned long npages)
 	}
 	refcount_set(&arena->ref, 1);
 	arena->ns = ns;
+	arena->owner = owner;
 	vqp_ns_get(ns);
 	arena->npages = npages;
 	vqp_count_made(VQP_OBJ_ARENA);
@@ -72,7 +74,7 @@ static const struct vm_operations_struct arena_vm_ops = {
 	.close = arena_vma_close,
 };
 
-int vqp_arena_mmap(struct vqp_ns *ns, struct vm_area_struct *vma)
+int vqp_arena_mmap(struct vqp_owner *owner, struct vm_area_struct *vma)
 {
 	unsigned long left = vma_pages(vma);
 	struct vqp_arena *arena;
@@ -81,7 +83,7 @@ int vqp_arena_mmap(struct vqp_ns *ns, struct vm_area_struct *vma)
 	if (vma->vm_pgoff || left > VQP_MAX_ARENA_BYTES >> PAGE_SHIFT ||
 	    !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	arena = arena_alloc(ns, left);
+	arena = arena_alloc(owner, left);
 	if (IS_ERR(arena))
 		return PTR_ERR(arena);
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_MIXEDMAP);
@@ -95,19 +97,19 @@ int vqp_arena_mmap(struct vqp_ns *ns, struct vm_area_struct *vma)
 	return 0;
 }
 
-struct vqp_arena *vqp_arena_find(struct vqp_context *ctx, u64 addr, u64 bytes, u64 *offset)
+struct vqp_arena *vqp_arena_find(struct vqp_owner *owner, u64 addr, u64 bytes, u64 *offset)
 {
-	struct vqp_arena *arena = NULL;
+	struct vqp_arena *arena, *found = NULL;
 	struct vm_area_struct *vma;
 
 	mmap_read_lock(current->mm);
 	vma = vma_lookup(current->mm, addr);
-	if (vma && vma->vm_ops == &arena_vm_ops &&
-	    vma->vm_file->private_data == ctx && bytes <= vma->vm_end - addr) {
-		arena = vma->vm_private_data;
-		refcount_inc(&arena->ref);
+	arena = vma && vma->vm_ops == &arena_vm_ops ? vma->vm_private_data : NULL;
+	if (arena && arena->owner == owner && bytes <= vma->vm_end - addr) {
+		found = arena;
+		refcount_inc(&found->ref);
 		*offset = ((u64)vma->vm_pgoff << PAGE_SHIFT) + addr - vma->vm_start;
 	}
 	mmap_read_unlock(current->mm);
-	return arena;
+	return found;
 }

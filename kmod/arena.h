@@ -12,23 +12,25 @@
 
 struct page;
 struct vm_area_struct;
-struct vqp_context;
+struct vqp_owner;
 struct vqp_ns;
 
 struct vqp_arena {
 	refcount_t ref;			/* one per VMA, one per MR */
 	struct vqp_ns *ns;		/* charged, referenced */
+	const struct vqp_owner *owner;	/* for comparison only */
 	unsigned long npages;
 	struct page *pages[];
 };
 
-int vqp_arena_mmap(struct vqp_ns *ns, struct vm_area_struct *vma);
+/* Make an arena of owner's and map it. */
+int vqp_arena_mmap(struct vqp_owner *owner, struct vm_area_struct *vma);
 
 /*
- * The arena of ctx that [addr, addr + bytes) of the current process lies in, referenced, and the
+ * The arena of owner that [addr, addr + bytes) of the current process lies in, referenced, and the
  * offset in it; or NULL.
  */
-struct vqp_arena *vqp_arena_find(struct vqp_context *ctx, u64 addr, u64 bytes, u64 *offset);
+struct vqp_arena *vqp_arena_find(struct vqp_owner *owner, u64 addr, u64 bytes, u64 *offset);
 void vqp_arena_put(struct vqp_arena *arena);
 
 #endif

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "ask.h"
+#include "client.h"
 #include "dct_cache.h"
 #include "meta.h"
 #include "node.h"
@@ -50,7 +51,7 @@ static void line_drop(struct ask_line *line)
 	lockdep_assert_held(&ask_mutex);
 	hash_del(&line->node);
 	ask_nlines--;
-	vqp_destroy_kernel(line->vqp);
+	vqp_teardown(line->vqp);
 	kfree(line);
 }
 
@@ -87,7 +88,7 @@ static struct vqp *line_connect(const u8 *gid)
 		return ERR_PTR(-EHOSTUNREACH);
 	}
 	host = vqp_ns_host();
-	vqp = vqp_create_kernel(host, gid, &route.dct);
+	vqp = vqp_client_connect(host, gid, &route.dct);
 	vqp_ns_put(host);
 	return vqp;
 }
@@ -165,7 +166,7 @@ static struct vqp *line_vqp(const u8 *gid)
 	mutex_unlock(&ask_mutex);
 	/* Another was quicker, or there is no room. */
 	if (made)
-		vqp_destroy_kernel(made);
+		vqp_teardown(made);
 	return vqp ?: ERR_PTR(ret ?: -EIO);
 }
 
@@ -448,7 +449,7 @@ int __init vqp_ask_init(void)
 	/* An answer to a question of an earlier life is none to one of this. */
 	ask_next_id = get_random_u32();
 	ask_wq = alloc_workqueue("vqp_ask", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	ask_service = ask_wq ? vqp_create_service(host, ask_heard, ASK_RECEIVES) : NULL;
+	ask_service = ask_wq ? vqp_client_listen(host, ask_heard, ASK_RECEIVES) : NULL;
 	vqp_ns_put(host);
 	if (IS_ERR_OR_NULL(ask_service)) {
 		if (ask_wq)
@@ -470,7 +471,7 @@ void vqp_ask_exit(void)
 {
 	/* Its memory outlives the work that would post its receives again. */
 	kref_get(&ask_service->ref);
-	vqp_destroy_kernel(ask_service);
+	vqp_teardown(ask_service);
 	destroy_workqueue(ask_wq);
 	vqp_put(ask_service);
 	ask_down();

@@ -12,6 +12,7 @@
 #ifndef VQP_CARRIER_H
 #define VQP_CARRIER_H
 
+#include <linux/init.h>
 #include <linux/types.h>
 
 struct vqp;

@@ -8,10 +8,12 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vqp.h>
+#include "api.h"
 #include "arena.h"
 #include "context.h"
 #include "counters.h"
 #include "cq.h"
+#include "cq_file.h"
 #include "mr.h"
 #include "ns.h"
 #include "parent.h"
@@ -50,7 +52,7 @@ union context_arg {
 	struct vqp_attach attach;
 };
 
-static int context_query(struct vqp_context *ctx, union context_arg *a)
+static int context_query(struct vqp_owner *owner, union context_arg *a)
 {
 	struct vqp_query *q = &a->query;
 
@@ -58,7 +60,7 @@ static int context_query(struct vqp_context *ctx, union context_arg *a)
 		return -EINVAL;
 	*q = (struct vqp_query) {
 		.abi_version = VQP_ABI_VERSION,
-		.tenant = ctx->ns->tenant,
+		.tenant = owner->ns->tenant,
 		.max_wr = VQP_MAX_WR,
 		.max_sge = VQP_MAX_SGE,
 		.max_cqe = VQP_MAX_CQE,
@@ -66,36 +68,99 @@ static int context_query(struct vqp_context *ctx, union context_arg *a)
 		.max_msg_bytes = VQP_MAX_MSG_BYTES,
 		.parent_up = vqp_parent_is_up(),
 	};
-	memcpy(q->gid, ctx->ns->gid, VQP_GID_BYTES);
+	memcpy(q->gid, owner->ns->gid, VQP_GID_BYTES);
 	return 0;
 }
 
 /* It is bound by now: as asked, if this was its first call. */
-static int context_attach(struct vqp_context *ctx, union context_arg *a)
+static int context_attach(struct vqp_owner *owner, union context_arg *a)
 {
-	return memcmp(ctx->ns->gid, a->attach.gid, VQP_GID_BYTES) ? -EISCONN : 0;
+	return memcmp(owner->ns->gid, a->attach.gid, VQP_GID_BYTES) ? -EISCONN : 0;
 }
 
-static int context_reg_mr(struct vqp_context *ctx, union context_arg *a)
+static int context_reg_mr(struct vqp_owner *owner, union context_arg *a)
 {
-	return vqp_mr_reg(ctx, &a->reg_mr);
+	return vqp_mr_reg(owner, &a->reg_mr);
 }
 
-static int context_dereg_mr(struct vqp_context *ctx, union context_arg *a)
+static int context_dereg_mr(struct vqp_owner *owner, union context_arg *a)
 {
-	return a->dereg_mr.reserved ? -EINVAL : vqp_mr_dereg(ctx, a->dereg_mr.key);
+	return a->dereg_mr.reserved ? -EINVAL : vqp_mr_dereg(owner, a->dereg_mr.key);
 }
 
-static int context_create_qp(struct vqp_context *ctx, union context_arg *a)
+static int context_create_qp(struct vqp_owner *owner, union context_arg *a)
 {
-	return vqp_create(ctx, &a->create_qp);
+	struct vqp_create_qp *arg = &a->create_qp;
+	struct vqp_init_attr attr = {
+		.max_send_wr = arg->max_send_wr,
+		.max_recv_wr = arg->max_recv_wr,
+		.max_send_sge = arg->max_send_sge,
+		.max_recv_sge = arg->max_recv_sge,
+		.flags = arg->flags,
+	};
+	struct vqp *vqp;
+	int ret;
+
+	attr.send_cq = vqp_cq_file_get(owner, arg->send_cq_fd);
+	if (IS_ERR(attr.send_cq))
+		return PTR_ERR(attr.send_cq);
+	attr.recv_cq = vqp_cq_file_get(owner, arg->recv_cq_fd);
+	if (IS_ERR(attr.recv_cq)) {
+		ret = PTR_ERR(attr.recv_cq);
+		goto put_send_cq;
+	}
+	vqp = vqp_create(owner, &attr);
+	ret = PTR_ERR_OR_ZERO(vqp);
+	if (!ret) {
+		arg->qp_num = vqp->qp_num;
+		vqp_put(vqp);
+	}
+	vqp_cq_put(attr.recv_cq);
+put_send_cq:
+	vqp_cq_put(attr.send_cq);
+	return ret;
+}
+
+static int context_destroy(struct vqp *vqp, struct vqp_destroy_qp *arg)
+{
+	return arg->reserved ? -EINVAL : vqp_destroy(vqp);
+}
+
+static int context_bind(struct vqp *vqp, struct vqp_bind *arg)
+{
+	return vqp_bind(vqp, &arg->port);
+}
+
+static int context_connect(struct vqp *vqp, struct vqp_connect *arg)
+{
+	return arg->port <= U16_MAX ? vqp_connect(vqp, arg->gid, arg->port) : -EINVAL;
+}
+
+static int context_accept(struct vqp *vqp, struct vqp_accept *arg)
+{
+	struct vqp *reply;
+
+	if (arg->reserved)
+		return -EINVAL;
+	reply = vqp_accept(vqp, arg->src_gid, arg->src_qp);
+	if (IS_ERR(reply))
+		return PTR_ERR(reply);
+	arg->new_qp_num = reply->qp_num;
+	vqp_put(reply);
+	return 0;
+}
+
+static int context_query_qp(struct vqp *vqp, struct vqp_query_qp *arg)
+{
+	vqp_query(vqp, arg);
+	return 0;
 }
 
 /* Take a reference on the VQP a call is about, make the call, drop it. */
 #define CONTEXT_QP_CALL(name, field, call)					\
-static int name(struct vqp_context *ctx, union context_arg *a)			\
+static int name(struct vqp_owner *owner, union context_arg *a)			\
 {										\
-	struct vqp *vqp = vqp_get(ctx, a->field.qp_num);			\
+	struct vqp *vqp = vqp_get(owner, a->field.qp_num);			\
 	int ret;								\
 										\
 	if (!vqp)								\
@@ -105,16 +170,16 @@ static int name(struct vqp_context *ctx, union context_arg *a)			\
 	return ret;								\
 }
 
-CONTEXT_QP_CALL(context_destroy_qp, destroy_qp, vqp_destroy)
-CONTEXT_QP_CALL(context_bind, bind, vqp_bind)
-CONTEXT_QP_CALL(context_connect, connect, vqp_connect)
-CONTEXT_QP_CALL(context_accept, accept, vqp_accept)
-CONTEXT_QP_CALL(context_post_send, post, vqp_post_send)
-CONTEXT_QP_CALL(context_post_recv, post, vqp_post_recv)
-CONTEXT_QP_CALL(context_query_qp, query_qp, vqp_query)
+CONTEXT_QP_CALL(qp_destroy, destroy_qp, context_destroy)
+CONTEXT_QP_CALL(qp_bind, bind, context_bind)
+CONTEXT_QP_CALL(qp_connect, connect, context_connect)
+CONTEXT_QP_CALL(qp_accept, accept, context_accept)
+CONTEXT_QP_CALL(qp_post_send, post, vqp_post_send)
+CONTEXT_QP_CALL(qp_post_recv, post, vqp_post_recv)
+CONTEXT_QP_CALL(qp_query, query_qp, context_query_qp)
 
 static const struct {
-	int (*call)(struct vqp_context *ctx, union context_arg *arg);
+	int (*call)(struct vqp_owner *owner, union context_arg *arg);
 	size_t first_size;	/* of version 1: the least that is accepted */
 	size_t size;
 	bool makes;		/* what the caller must be told of, or it is lost */
@@ -127,50 +192,33 @@ static const struct {
 	[_IOC_NR(VQP_IOC_DEREG_MR)] = CALL(context_dereg_mr, struct vqp_dereg_mr),
 	[_IOC_NR(VQP_IOC_CREATE_CQ)] = CALL(NULL, struct vqp_create_cq),
 	[_IOC_NR(VQP_IOC_CREATE_QP)] = MAKE(context_create_qp, struct vqp_create_qp),
-	[_IOC_NR(VQP_IOC_DESTROY_QP)] = CALL(context_destroy_qp, struct vqp_destroy_qp),
-	[_IOC_NR(VQP_IOC_BIND)] = MAKE(context_bind, struct vqp_bind),
-	[_IOC_NR(VQP_IOC_CONNECT)] = CALL(context_connect, struct vqp_connect),
-	[_IOC_NR(VQP_IOC_ACCEPT)] = MAKE(context_accept, struct vqp_accept),
-	[_IOC_NR(VQP_IOC_POST_SEND)] = CALL(context_post_send, struct vqp_post),
-	[_IOC_NR(VQP_IOC_POST_RECV)] = CALL(context_post_recv, struct vqp_post),
-	[_IOC_NR(VQP_IOC_QUERY_QP)] = CALL(context_query_qp, struct vqp_query_qp),
+	[_IOC_NR(VQP_IOC_DESTROY_QP)] = CALL(qp_destroy, struct vqp_destroy_qp),
+	[_IOC_NR(VQP_IOC_BIND)] = MAKE(qp_bind, struct vqp_bind),
+	[_IOC_NR(VQP_IOC_CONNECT)] = CALL(qp_connect, struct vqp_connect),
+	[_IOC_NR(VQP_IOC_ACCEPT)] = MAKE(qp_accept, struct vqp_accept),
+	[_IOC_NR(VQP_IOC_POST_SEND)] = CALL(qp_post_send, struct vqp_post),
+	[_IOC_NR(VQP_IOC_POST_RECV)] = CALL(qp_post_recv, struct vqp_post),
+	[_IOC_NR(VQP_IOC_QUERY_QP)] = CALL(qp_query, struct vqp_query_qp),
 	[_IOC_NR(VQP_IOC_ATTACH)] = CALL(context_attach, struct vqp_attach),
 #undef CALL
 #undef MAKE
 };
 
 /* Bind, once, to that namespace of the caller's network namespace, or its oldest (NULL). */
-static int context_bind_ns(struct vqp_context *ctx, const u8 *gid)
+static int context_bind_ns(struct vqp_owner *owner, const u8 *gid)
 {
-	struct vqp_ns *ns;
+	int ret;
 
-	/* Pairs with the release below. */
-	if (likely(smp_load_acquire(&ctx->ns)))
-		return vqp_ns_alive(ctx->ns) ? 0 : -ESHUTDOWN;
-	ns = vqp_ns_of_net(current->nsproxy->net_ns, gid);
-	if (IS_ERR(ns))
-		return PTR_ERR(ns);
-	mutex_lock(&ns->lock);
-	mutex_lock(&ctx->lock);
-	if (ctx->ns || !vqp_ns_alive(ns)) {
-		/* Another thread was first, or the namespace is going. */
-		mutex_unlock(&ctx->lock);
-		mutex_unlock(&ns->lock);
-		vqp_ns_put(ns);
-		return ctx->ns ? 0 : -ESHUTDOWN;
-	}
-	list_add(&ctx->ns_link, &ns->contexts);
-	atomic_inc(&ns->ncontexts);
-	/* Pairs with the acquire above: who sees ns sees the context in its list. */
-	smp_store_release(&ctx->ns, ns);
-	mutex_unlock(&ctx->lock);
-	mutex_unlock(&ns->lock);
-	return 0;
+	if (likely(vqp_owner_is_bound(owner)))
+		return vqp_ns_alive(owner->ns) ? 0 : -ESHUTDOWN;
+	ret = vqp_open(owner, current->nsproxy->net_ns, gid);
+	/* Another thread was first. */
+	return ret == -EISCONN ? 0 : ret;
 }
 
 static long context_ioctl(struct file *file, unsigned int cmd, unsigned long uaddr)
 {
-	struct vqp_context *ctx = file->private_data;
+	struct vqp_owner *owner = file->private_data;
 	void __user *uarg = (void __user *)uaddr;
 	unsigned int nr = _IOC_NR(cmd);
 	size_t usize = _IOC_SIZE(cmd), size;
@@ -187,15 +235,15 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long uad
 	ret = copy_struct_from_user(&arg, size, uarg, usize);
 	if (ret)
 		return ret;
-	ret = context_bind_ns(ctx, nr == _IOC_NR(VQP_IOC_ATTACH) ? arg.attach.gid : NULL);
+	ret = context_bind_ns(owner, nr == _IOC_NR(VQP_IOC_ATTACH) ? arg.attach.gid : NULL);
 	if (ret)
 		return ret;
 	if (nr == _IOC_NR(VQP_IOC_CREATE_CQ))
-		return vqp_cq_create(ctx, &arg.create_cq, uarg, usize);
+		return vqp_cq_file_create(owner, &arg.create_cq, uarg, usize);
 	/* Later only another thread of the caller's can have taken the memory away. */
 	if (context_calls[nr].makes && copy_to_user(uarg, &arg, min(size, usize)))
 		return -EFAULT;
-	ret = context_calls[nr].call(ctx, &arg);
+	ret = context_calls[nr].call(owner, &arg);
 	if (copy_to_user(uarg, &arg, min(size, usize)))
 		return -EFAULT;
 	return ret;
@@ -203,75 +251,30 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long uad
 
 static int context_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	struct vqp_context *ctx = file->private_data;
-	int ret = context_bind_ns(ctx, NULL);
+	struct vqp_owner *owner = file->private_data;
+	int ret = context_bind_ns(owner, NULL);
 
-	return ret ?: vqp_arena_mmap(ctx->ns, vma);
+	return ret ?: vqp_arena_mmap(owner, vma);
 }
 
 static int context_open(struct inode *inode, struct file *file)
 {
-	struct vqp_context *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+	struct vqp_owner *owner = kmalloc(sizeof(*owner), GFP_KERNEL_ACCOUNT);
 
-	if (!ctx)
+	if (!owner)
 		return -ENOMEM;
-	mutex_init(&ctx->lock);
-	INIT_LIST_HEAD(&ctx->vqps);
-	INIT_LIST_HEAD(&ctx->mrs);
-	file->private_data = ctx;
+	vqp_owner_init(owner);
+	file->private_data = owner;
 	vqp_count_made(VQP_OBJ_CONTEXT);
 	return 0;
 }
 
-static void context_kill(struct vqp_context *ctx)
-{
-	struct vqp *vqp;
-	struct vqp_mr *mr;
-
-	lockdep_assert_held(&ctx->ns->lock);
-	mutex_lock(&ctx->lock);
-	ctx->dead = true;
-	list_for_each_entry(vqp, &ctx->vqps, ctx_link)
-		vqp_fail(vqp, VQP_WC_WR_FLUSH_ERR);
-	list_for_each_entry(mr, &ctx->mrs, ctx_link)
-		vqp_mr_revoke(mr);
-	mutex_unlock(&ctx->lock);
-}
-
-/* Every VQP of the namespace moves to the error state, and no region can be reached any more. */
-static void context_kill_all(struct vqp_ns *ns)
-{
-	struct vqp_context *ctx;
-
-	mutex_lock(&ns->lock);
-	list_for_each_entry(ctx, &ns->contexts, ns_link)
-		context_kill(ctx);
-	mutex_unlock(&ns->lock);
-}
-
-struct vqp_ns_user vqp_context_ns_user = {
-	.kill = context_kill_all,
-};
-
 static int context_release(struct inode *inode, struct file *file)
 {
-	struct vqp_context *ctx = file->private_data;
-	struct vqp_ns *ns = ctx->ns;
-	struct vqp_mr *mr, *next_mr;
+	struct vqp_owner *owner = file->private_data;
 
-	if (ns) {
-		mutex_lock(&ns->lock);
-		list_del(&ctx->ns_link);
-		mutex_unlock(&ns->lock);
-		vqp_destroy_all(ctx);
-		mutex_lock(&ctx->lock);
-		list_for_each_entry_safe(mr, next_mr, &ctx->mrs, ctx_link)
-			vqp_mr_destroy(mr);
-		mutex_unlock(&ctx->lock);
-		atomic_dec(&ns->ncontexts);
-		vqp_ns_put(ns);
-	}
-	kfree(ctx);
+	vqp_close(owner);
+	kfree(owner);
 	vqp_count_freed(VQP_OBJ_CONTEXT);
 	return 0;
 }

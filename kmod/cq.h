@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Completion queues: a descriptor, and a ring that user space polls without system calls. */
+/* Completion queues: a ring that user space polls without system calls. */
 #ifndef VQP_CQ_H
 #define VQP_CQ_H
 
@@ -8,11 +8,11 @@
 #include <linux/wait.h>
 #include <linux/vqp.h>
 
-struct vqp_context;
+struct vqp_owner;
 struct vqp_ns;
 
 struct vqp_cq {
-	struct kref ref;		/* the file, and one per VQP and queue */
+	struct kref ref;		/* of the file, and one per VQP and queue */
 	spinlock_t lock;		/* guards tail and the flags; taken last of all */
 	/* the kernel's own; user space may scribble over the ring's */
 	u32 tail;
@@ -23,14 +23,12 @@ struct vqp_cq {
 	struct vqp_cqe *cqes;		/* in the ring */
 	wait_queue_head_t wait;
 	struct vqp_ns *ns;		/* referenced */
-	const struct vqp_context *ctx;	/* for comparison only */
+	const struct vqp_owner *owner;	/* for comparison only */
 };
 
-int vqp_cq_create(struct vqp_context *ctx, struct vqp_create_cq *arg,
-		  void __user *uarg, size_t usize);
-
-/* The CQ behind fd, referenced, if it was made from ctx; ERR_PTR(-EBADF or -EINVAL). */
-struct vqp_cq *vqp_cq_get_fd(const struct vqp_context *ctx, int fd);
+/* A CQ for at least `cqe` CQEs, referenced; NULL: there is no memory. Process context. */
+struct vqp_cq *vqp_cq_create(const struct vqp_owner *owner, u32 cqe);
+size_t vqp_cq_ring_bytes(u32 entries);
 
 /* Process context only. */
 void vqp_cq_put(struct vqp_cq *cq);

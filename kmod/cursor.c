@@ -6,7 +6,7 @@
 #include "mr.h"
 
 void vqp_cursor_init(struct vqp_cursor *c, struct vqp_ns *ns,
-		     const struct vqp_context *owner, u32 access,
+		     const struct vqp_owner *owner, u32 access,
 		     const struct vqp_sge *sge, u32 num_sge)
 {
 	*c = (struct vqp_cursor) {

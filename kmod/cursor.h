@@ -11,13 +11,13 @@
 #include <linux/vqp.h>
 
 struct page;
-struct vqp_context;
+struct vqp_owner;
 struct vqp_mr;
 struct vqp_ns;
 
 struct vqp_cursor {
 	struct vqp_ns *ns;
-	const struct vqp_context *owner;	/* of the keys, or NULL: remote keys */
+	const struct vqp_owner *owner;	/* of the keys, or NULL: remote keys */
 	u32 access;				/* VQP_ACCESS_* that the walk needs */
 	const struct vqp_sge *sge;		/* present one */
 	u32 num_sge;				/* from it on */
@@ -29,7 +29,7 @@ struct vqp_cursor {
 };
 
 void vqp_cursor_init(struct vqp_cursor *c, struct vqp_ns *ns,
-		     const struct vqp_context *owner, u32 access,
+		     const struct vqp_owner *owner, u32 access,
 		     const struct vqp_sge *sge, u32 num_sge);
 void vqp_cursor_init_kernel(struct vqp_cursor *c, void *kbuf);
 

@@ -188,7 +188,7 @@ static const struct vqp_tx_ops dc_tx_ops = {
 
 static void dc_watch(struct vqp *vqp, u64 now_us)
 {
-	if (!vqp->ctx || vqp->state != VQP_QP_CONNECTED || list_empty(&vqp->dc.tx.msgs) ||
+	if (vqp->state != VQP_QP_CONNECTED || list_empty(&vqp->dc.tx.msgs) ||
 	    now_us - vqp->dc.tx.progress_us < DC_SUSPECT_US << vqp->suspicions)
 		return;
 	vqp->suspicions++;
@@ -227,10 +227,10 @@ static void dc_probe(struct vqp *vqp, u64 now_us)
 	vqp_tx_post(&vqp->dc.tx, &probe->send.msg, now_us);
 }
 
-/* Nothing is under way, and the timer is not the engine's. */
+/* It may wait for messages alone: nothing is under way, and the timer is not the engine's. */
 static bool dc_rests(const struct vqp *vqp)
 {
-	return vqp->ctx && vqp->state == VQP_QP_CONNECTED && vqp_tx_idle(&vqp->dc.tx) &&
+	return vqp->max_recv_wr && vqp->state == VQP_QP_CONNECTED && vqp_tx_idle(&vqp->dc.tx) &&
 	       !vqp->dc.tx.deadline_us;
 }
 

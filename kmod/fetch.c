@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include "ask.h"
+#include "client.h"
 #include "fetch.h"
 #include "meta.h"
 #include "ns.h"
@@ -265,6 +266,7 @@ static struct fetch_part *fetch_take(struct vqp *target, const struct vqp_ask_pa
 	part->recv = recv;
 	part->send.opcode = VQP_WR_RDMA_READ;
 	part->send.done = fetch_part_done;
+	part->send.kbuf = recv->kbuf;
 	part->send.num_sge = recv->num_sge;
 	memcpy(part->send.sge, recv->sge, recv->num_sge * sizeof(recv->sge[0]));
 	part->send.msg.op = VQP_OP_READ;
@@ -346,12 +348,12 @@ static struct vqp *fetch_connect(struct vqp *target, const u8 *gid, const struct
 		return NULL;
 	/* Nobody has another node's functions fetched. */
 	if (!route.local && !memcmp(route.dct.node_gid, gid, VQP_GID_BYTES)) {
-		vqp = vqp_create_kernel(target->ns, msg->gid, &route.dct);
+		vqp = vqp_client_connect(target->ns, msg->gid, &route.dct);
 		vqp = IS_ERR(vqp) ? NULL : vqp;
 	}
 	vqp_route_end(&route);
 	if (vqp)
-		vqp->owner = target->ctx;
+		vqp->memory = target->owner;
 	return vqp;
 }
 
@@ -382,7 +384,7 @@ static void fetch_for(struct vqp_fetch *fetch, struct vqp *target, const u8 *gid
 	}
 	fetch_parts(fetch, parts, taken, msg);
 	fetch_set_vqp(fetch, NULL, NULL);
-	vqp_destroy_kernel(vqp);
+	vqp_teardown(vqp);
 }
 
 /* Whom the messages are for, referenced: as the first packet of a flow would find it. */
@@ -399,7 +401,7 @@ static struct vqp *fetch_target(const struct vqp_ask *msg)
 		target = vqp_find_target(ns, qp_num, port, msg->gid);
 	vqp_ns_put(ns);
 	/* Not the kernel's own. */
-	if (target && !target->ctx) {
+	if (target && vqp_is_kernels(target)) {
 		vqp_put(target);
 		target = NULL;
 	}

@@ -7,6 +7,8 @@
 #ifndef VQP_LOOP_H
 #define VQP_LOOP_H
 
+#include <linux/init.h>
+
 struct vqp;
 struct vqp_carrier_ops;
 struct vqp_ns;

@@ -2,8 +2,10 @@
 #include <linux/cpumask.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
+#include "api.h"
 #include "ask.h"
 #include "carrier.h"
+#include "client.h"
 #include "context.h"
 #include "dc.h"
 #include "dct_cache.h"
@@ -30,7 +32,7 @@ static void __init vqp_use(void)
 	vqp_device_use(&vqp_dc_device_user);
 	vqp_device_use(&vqp_rc_device_user);
 	vqp_device_use(&vqp_ask_device_user);
-	vqp_ns_use(&vqp_context_ns_user);
+	vqp_ns_use(&vqp_owners_ns_user);
 	vqp_ns_use(&vqp_dc_ns_user);
 	vqp_carrier_register(&vqp_loop_carrier);
 	vqp_carrier_register(&vqp_dc_carrier);
@@ -48,9 +50,12 @@ static int __init vqp_module_init(void)
 	ret = vqp_init();
 	if (ret)
 		return ret;
-	ret = vqp_loop_init();
+	ret = vqp_client_init();
 	if (ret)
 		goto err_vqp;
+	ret = vqp_loop_init();
+	if (ret)
+		goto err_client;
 	ret = vqp_responder_init();
 	if (ret)
 		goto err_loop;
@@ -101,6 +106,8 @@ err_responder:
 	vqp_responder_exit();
 err_loop:
 	vqp_loop_exit();
+err_client:
+	vqp_client_exit();
 err_vqp:
 	vqp_exit();
 	vqp_dct_cache_clear();
@@ -123,6 +130,7 @@ static void __exit vqp_module_exit(void)
 	/* Until then namespaces let go of their contexts. */
 	vqp_responder_exit();
 	vqp_loop_exit();
+	vqp_client_exit();
 	vqp_exit();
 	/* What was under way until now may have left something. */
 	vqp_dct_cache_clear();

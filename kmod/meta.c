@@ -3,6 +3,7 @@
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include "client.h"
 #include "counters.h"
 #include "cursor.h"
 #include "dct_cache.h"
@@ -45,7 +46,7 @@ static void server_release(struct kref *ref)
 	struct meta_server *server = container_of(ref, struct meta_server, ref);
 
 	if (server->vqp)
-		vqp_destroy_kernel(server->vqp);
+		vqp_teardown(server->vqp);
 	kfree(server);
 	vqp_count_freed(VQP_OBJ_META);
 }
@@ -76,12 +77,12 @@ static struct vqp *server_vqp(struct meta_server *server)
 	mutex_lock(&server->lock);
 	vqp = server->vqp;
 	if (vqp && READ_ONCE(vqp->state) == VQP_QP_ERROR) {
-		vqp_destroy_kernel(vqp);
+		vqp_teardown(vqp);
 		vqp = NULL;
 	}
 	if (!vqp) {
 		host = vqp_ns_host();
-		vqp = vqp_create_kernel(host, server->table.dct.node_gid, &server->table.dct);
+		vqp = vqp_client_connect(host, server->table.dct.node_gid, &server->table.dct);
 		vqp_ns_put(host);
 		server->vqp = IS_ERR(vqp) ? NULL : vqp;
 	}

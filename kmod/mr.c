@@ -8,7 +8,7 @@
 #include <linux/vqp.h>
 #include "arena.h"
 #include "compat.h"
-#include "context.h"
+#include "owner.h"
 #include "counters.h"
 #include "mr.h"
 #include "ns.h"
@@ -25,16 +25,16 @@
 static void (*mr_revoke)(struct vqp_mr *mr) __ro_after_init;
 
 static bool mr_covers(const struct vqp_mr *mr, u32 key, u64 addr, u64 bytes,
-		      u32 access, const struct vqp_context *owner)
+		      u32 access, const struct vqp_owner *owner)
 {
 	return READ_ONCE(mr->key) == key && (mr->access & access) == access &&
-	       (!owner || mr->ctx == owner) &&
+	       (!owner || mr->owner == owner) &&
 	       addr >= mr->addr && bytes <= mr->length &&
 	       addr - mr->addr <= mr->length - bytes;
 }
 
 struct vqp_mr *vqp_mr_get(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes,
-			  u32 access, const struct vqp_context *owner)
+			  u32 access, const struct vqp_owner *owner)
 {
 	struct vqp_mr *mr;
 
@@ -48,7 +48,7 @@ struct vqp_mr *vqp_mr_get(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes,
 }
 
 bool vqp_mr_valid(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes, u32 access,
-		  const struct vqp_context *owner)
+		  const struct vqp_owner *owner)
 {
 	struct vqp_mr *mr;
 	bool valid;
@@ -148,11 +148,11 @@ static void mr_release_pages(struct vqp_mr *mr)
 		mr_unpin(mr, mr->npages);
 }
 
-static int mr_take_pages(struct vqp_context *ctx, struct vqp_mr *mr)
+static int mr_take_pages(struct vqp_owner *owner, struct vqp_mr *mr)
 {
 	u64 offset;
 
-	mr->arena = vqp_arena_find(ctx, mr->addr, mr->length, &offset);
+	mr->arena = vqp_arena_find(owner, mr->addr, mr->length, &offset);
 	if (!mr->arena)
 		return mr_pin(mr);
 	mr->pages = mr->arena->pages + (offset >> PAGE_SHIFT);
@@ -191,7 +191,7 @@ static int mr_publish(struct vqp_mr *mr)
 	return 0;
 }
 
-int vqp_mr_reg(struct vqp_context *ctx, struct vqp_reg_mr *arg)
+int vqp_mr_reg(struct vqp_owner *owner, struct vqp_reg_mr *arg)
 {
 	struct vqp_mr *mr;
 	int ret;
@@ -199,7 +199,7 @@ int vqp_mr_reg(struct vqp_context *ctx, struct vqp_reg_mr *arg)
 	ret = mr_check(arg);
 	if (ret)
 		return ret;
-	ret = vqp_limit_charge(&ctx->ns->limits[VQP_LIMIT_MRS], 1);
+	ret = vqp_limit_charge(&owner->ns->limits[VQP_LIMIT_MRS], 1);
 	if (ret)
 		return ret;
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
@@ -210,23 +210,23 @@ int vqp_mr_reg(struct vqp_context *ctx, struct vqp_reg_mr *arg)
 	mr->addr = arg->addr;
 	mr->length = arg->length;
 	mr->access = arg->access;
-	mr->ctx = ctx;
-	mr->ns = ctx->ns;
+	mr->owner = owner;
+	mr->ns = owner->ns;
 	refcount_set(&mr->ref, 1);
 	init_completion(&mr->unused);
 	INIT_LIST_HEAD(&mr->windows);
-	ret = mr_take_pages(ctx, mr);
+	ret = mr_take_pages(owner, mr);
 	if (ret)
 		goto free;
 
-	mutex_lock(&ctx->lock);
-	ret = ctx->dead ? -ESHUTDOWN : mr_publish(mr);
+	mutex_lock(&owner->lock);
+	ret = owner->dead ? -ESHUTDOWN : mr_publish(mr);
 	if (!ret) {
-		list_add(&mr->ctx_link, &ctx->mrs);
+		list_add(&mr->owner_link, &owner->mrs);
 		/* Later, another thread may have deregistered it. */
 		arg->key = mr->key;
 	}
-	mutex_unlock(&ctx->lock);
+	mutex_unlock(&owner->lock);
 	if (ret)
 		goto release;
 	vqp_count_made(VQP_OBJ_MR);
@@ -237,7 +237,7 @@ release:
 free:
 	kfree(mr);
 uncharge:
-	vqp_limit_uncharge(&ctx->ns->limits[VQP_LIMIT_MRS], 1);
+	vqp_limit_uncharge(&owner->ns->limits[VQP_LIMIT_MRS], 1);
 	return ret;
 }
 
@@ -253,8 +253,8 @@ void vqp_mr_revoke(struct vqp_mr *mr)
 
 void vqp_mr_destroy(struct vqp_mr *mr)
 {
-	lockdep_assert_held(&mr->ctx->lock);
-	list_del(&mr->ctx_link);
+	lockdep_assert_held(&mr->owner->lock);
+	list_del(&mr->owner_link);
 	xa_erase(&mr->ns->keys, mr->key >> KEY_TAG_BITS);
 	/* Nobody finds it any more; wait for those who are copying. */
 	vqp_mr_put(mr);
@@ -266,19 +266,19 @@ void vqp_mr_destroy(struct vqp_mr *mr)
 	vqp_count_freed(VQP_OBJ_MR);
 }
 
-int vqp_mr_dereg(struct vqp_context *ctx, u32 key)
+int vqp_mr_dereg(struct vqp_owner *owner, u32 key)
 {
 	struct vqp_mr *mr;
 	bool own;
 
-	mutex_lock(&ctx->lock);
-	/* Another context's may go at any time; this one's only under ctx->lock. */
+	mutex_lock(&owner->lock);
+	/* Another owner's may go at any time; this one's only under owner->lock. */
 	rcu_read_lock();
-	mr = xa_load(&ctx->ns->keys, key >> KEY_TAG_BITS);
-	own = mr && READ_ONCE(mr->key) == key && mr->ctx == ctx;
+	mr = xa_load(&owner->ns->keys, key >> KEY_TAG_BITS);
+	own = mr && READ_ONCE(mr->key) == key && mr->owner == owner;
 	rcu_read_unlock();
 	if (own)
 		vqp_mr_destroy(mr);
-	mutex_unlock(&ctx->lock);
+	mutex_unlock(&owner->lock);
 	return own ? 0 : -ENOENT;
 }

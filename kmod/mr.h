@@ -19,21 +19,21 @@
 struct mm_struct;
 struct page;
 struct vqp_arena;
-struct vqp_context;
+struct vqp_owner;
 struct vqp_ns;
 
 struct vqp_mr {
 	u64 addr, length;		/* bytes, as user space knows them */
 	u32 key;
 	u32 access;			/* VQP_ACCESS_* */
-	const struct vqp_context *ctx;	/* owner; for comparison only */
-	struct vqp_ns *ns;		/* lives as long as ctx does */
+	const struct vqp_owner *owner;	/* owner; for comparison only */
+	struct vqp_ns *ns;		/* lives as long as the owner does */
 	struct page **pages;		/* from the page that holds addr */
 	unsigned long npages;
 	u32 first_offset;		/* of addr in pages[0] */
 	struct vqp_arena *arena;	/* owner of the pages, or NULL: pinned */
 	struct mm_struct *mm;		/* charged for the pins */
-	struct list_head ctx_link;	/* under vqp_context.lock */
+	struct list_head owner_link;	/* under vqp_owner.lock */
 	struct list_head windows;	/* of rc (window.c), under its lock */
 	refcount_t ref;
 	struct completion unused;
@@ -41,10 +41,10 @@ struct vqp_mr {
 };
 
 struct vqp_reg_mr;
-int vqp_mr_reg(struct vqp_context *ctx, struct vqp_reg_mr *arg);
-int vqp_mr_dereg(struct vqp_context *ctx, u32 key);
+int vqp_mr_reg(struct vqp_owner *owner, struct vqp_reg_mr *arg);
+int vqp_mr_dereg(struct vqp_owner *owner, u32 key);
 
-/* Under vqp_context.lock, when the context goes. */
+/* Under vqp_owner.lock. */
 void vqp_mr_destroy(struct vqp_mr *mr);
 
 /*
@@ -61,7 +61,7 @@ void vqp_mr_revoke(struct vqp_mr *mr);
  * Referenced, or NULL. Any context.
  */
 struct vqp_mr *vqp_mr_get(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes,
-			  u32 access, const struct vqp_context *owner);
+			  u32 access, const struct vqp_owner *owner);
 void vqp_mr_put(struct vqp_mr *mr);
 
 /* Another one of mr, which the caller has one of. */
@@ -72,6 +72,6 @@ struct vqp_mr *vqp_mr_find(struct vqp_ns *ns, u32 key);
 
 /* The same check without a reference. */
 bool vqp_mr_valid(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes, u32 access,
-		  const struct vqp_context *owner);
+		  const struct vqp_owner *owner);
 
 #endif

@@ -2,6 +2,7 @@
 #include <linux/module.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
+#include "api.h"
 #include "counters.h"
 #include "dct_cache.h"
 #include "meta.h"
@@ -359,7 +360,7 @@ static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
 		!nla_put_u32(d->skb, VQP_ATTR_NETNS_INO, ns->netns_ino) &&
 		!nla_put_u32(d->skb, VQP_ATTR_VQPS, nl_used(ns, VQP_LIMIT_VQPS)) &&
 		!nla_put_u32(d->skb, VQP_ATTR_MRS, nl_used(ns, VQP_LIMIT_MRS)) &&
-		!nla_put_u32(d->skb, VQP_ATTR_CONTEXTS, atomic_read(&ns->ncontexts)) &&
+		!nla_put_u32(d->skb, VQP_ATTR_CONTEXTS, atomic_read(&ns->nowners)) &&
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_PINNED_BYTES, nl_used(ns, VQP_LIMIT_BYTES),
 				   VQP_ATTR_PAD) &&
 		!nla_put_u32(d->skb, VQP_ATTR_MAX_VQPS, nl_max(ns, VQP_LIMIT_VQPS)) &&

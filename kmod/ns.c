@@ -78,7 +78,9 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	vqp_gate_init(&ns->gate);
 	ns->priority = VQP_PRIORITY_NORMAL;
 	mutex_init(&ns->lock);
-	INIT_LIST_HEAD(&ns->contexts);
+	INIT_LIST_HEAD(&ns->owners);
+	vqp_owner_init(&ns->kernel);
+	ns->kernel.ns = ns;
 	INIT_LIST_HEAD(&ns->net_link);
 	INIT_HLIST_NODE(&ns->node);
 	vqp_count_made(VQP_OBJ_NS);

@@ -16,10 +16,10 @@
 #include <linux/vqp.h>
 #include "gate.h"
 #include "limit.h"
+#include "owner.h"
 #include "prio.h"
 
 struct net;
-struct vqp_context;
 struct vqp_net;
 
 struct vqp_ns {
@@ -36,9 +36,10 @@ struct vqp_ns {
 	struct xarray ports;		/* bound port -> struct vqp; read under RCU */
 	struct xarray keys;		/* ValidMR: key index -> struct vqp_mr; read under RCU */
 	u32 next_qp_num, next_key_index;	/* under the lock of their xarray; begin as 0 */
-	struct mutex lock;		/* guards contexts */
-	struct list_head contexts;
-	atomic_t ncontexts;
+	struct mutex lock;		/* guards owners */
+	struct list_head owners;
+	atomic_t nowners;
+	struct vqp_owner kernel;	/* the kernel itself, which is not among the owners */
 	u32 windows;			/* under window.c's lock */
 	atomic_t pulls;			/* under way */
 	/* set under ns_mutex; the host's own, where the kernel's VQPs are, has none */

@@ -67,7 +67,7 @@ static s64 post_check_sges(struct vqp *vqp, const struct vqp_sge *sge, u32 n, u3
 	for (i = 0; i < n; i++) {
 		if (sge[i].length &&
 		    !vqp_mr_valid(vqp->ns, sge[i].lkey, sge[i].addr,
-				  sge[i].length, access, vqp->ctx))
+				  sge[i].length, access, vqp->owner))
 			return -EACCES;
 		sum += sge[i].length;
 	}

@@ -56,7 +56,7 @@ static bool pull_wants(struct vqp *vqp, struct vqp_send *send)
 	lockdep_assert_held(&vqp->lock);
 	return send->msg.op == VQP_OP_SEND && least && send->msg.bytes >= least &&
 	       send->msg.bytes <= PULL_MAX_BYTES && send->num_sge == 1 && !send->kbuf &&
-	       send->fate == VQP_SEND_FRESH && vqp->carrier == &vqp_dc_carrier && vqp->ctx &&
+	       send->fate == VQP_SEND_FRESH && vqp->carrier == &vqp_dc_carrier &&
 	       vqp_rc_max() && time_after_eq(jiffies, vqp->pull.at) &&
 	       !vqp_gate_max(&vqp->ns->gate) && !vqp_prio_yields(vqp->ns) &&
 	       atomic_read(&pull_count) < PULL_COUNT_MAX &&
@@ -85,7 +85,7 @@ static bool pull_add(struct vqp_pull *pull, struct vqp_send *send)
 	const struct vqp_sge *sge = &send->sge[0];
 	struct vqp *vqp = pull->vqp;
 
-	if (!vqp_mr_valid(vqp->ns, sge->lkey, sge->addr, sge->length, 0, vqp->ctx))
+	if (!vqp_mr_valid(vqp->ns, sge->lkey, sge->addr, sge->length, 0, vqp->memory))
 		return false;
 	part->addr = cpu_to_be64(sge->addr);
 	part->key = cpu_to_be32(sge->lkey);

@@ -8,7 +8,7 @@
  * waits for its timer, work and loop runner; memory goes with the last reference
  * after a grace period, in process context.
  *
- * Locks, outermost first: vqp_context.lock; vqp_responder.lock; vqp.rq_lock;
+ * Locks, outermost first: vqp_owner.lock; vqp_responder.lock; vqp.rq_lock;
  * vqp.lock; a link's lock (rc.h), a lane's tx_lock, a namespace's gate or recv.c's lock of
  * waiters; vqp_cq.lock. All but the first are taken with bottom halves off.
  */
@@ -23,12 +23,13 @@
 #include <linux/vqp.h>
 #include "engine/tx.h"
 #include "gate.h"
+#include "ns.h"
 #include "wait.h"
 
 struct vqp_carrier_ops;
-struct vqp_context;
 struct vqp_cq;
 struct vqp_ns;
+struct vqp_owner;
 struct vqp_peer;
 struct vqp_rc;
 struct vqp_recv;
@@ -80,12 +81,15 @@ struct vqp {
 	struct kref ref;
 	u32 qp_num;
 	struct vqp_ns *ns;		/* referenced */
-	/* NULL: the kernel's own (meta.c); outlives the VQP's findable life */
-	struct vqp_context *ctx;
-	/* whose regions it uses: ctx; of a VQP that fetches, whom it fetches for; or NULL */
-	const struct vqp_context *owner;
-	struct list_head ctx_link;	/* under ctx->lock */
-	struct vqp_cq *send_cq, *recv_cq;	/* referenced; NULL: the kernel's own */
+	struct vqp_owner *owner;	/* outlives the time in which the VQP can be found */
+	/*
+	 * Requests name this one's regions: the owner's or, where the kernel fetches messages
+	 * (fetch.h), those of the owner it fetches for. For comparison only.
+	 */
+	const struct vqp_owner *memory;
+	struct list_head owner_link;	/* under owner->lock */
+	/* referenced; NULL: vqp_send.done() and on_recv() instead */
+	struct vqp_cq *send_cq, *recv_cq;
 	u32 max_send_wr, max_recv_wr;
 	u16 max_send_sge, max_recv_sge;
 	u32 flags;			/* VQP_QP_* */
@@ -97,6 +101,7 @@ struct vqp {
 	bool rerouted;			/* since the last message that got through */
 	u8 suspicions;			/* likewise */
 	u8 shown_carrier;		/* enum vqp_carrier that had the latest request */
+	u8 object;			/* enum vqp_object that it counts as; constant */
 	u8 fail_status;			/* The oldest ends with it, when held is 0; or 0. */
 	u16 port, remote_port;
 	u32 remote_qp;
@@ -115,7 +120,7 @@ struct vqp {
 	struct vqp_rc_part rc;
 	struct vqp_pull_part pull;
 
-	spinlock_t rq_lock;		/* guards down to heard */
+	spinlock_t rq_lock;		/* guards down to on_recv */
 	struct list_head rq;
 	u32 recvs;
 	u64 rx_msgs;
@@ -123,12 +128,13 @@ struct vqp {
 	/* what waits for a receive of this VQP; under recv.c's lock of waiters */
 	struct list_head recv_waiters;
 	/*
-	 * The kernel's own: a receive is over, and the caller's again. With the message that it
-	 * took, or (NULL) without. Bottom halves off.
+	 * A receive is over, and its memory is the owner's again. With the message that it took, or
+	 * (NULL) without. NULL: the receives are freed. Called with bottom halves off.
 	 */
-	void (*heard)(struct vqp_recv *recv, const struct vqp_recv_info *info);
+	void (*on_recv)(struct vqp_recv *recv, const struct vqp_recv_info *info);
 
 	unsigned long todo;		/* bits: enum vqp_todo */
+	struct workqueue_struct *wq;	/* for work */
 	struct work_struct work;
 	struct rcu_work free;
 };
@@ -136,28 +142,23 @@ struct vqp {
 int __init vqp_init(void);
 void vqp_exit(void);
 
-int vqp_create(struct vqp_context *ctx, struct vqp_create_qp *arg);
-int vqp_destroy(struct vqp *vqp, struct vqp_destroy_qp *arg);
-int vqp_bind(struct vqp *vqp, struct vqp_bind *arg);
-int vqp_connect(struct vqp *vqp, struct vqp_connect *arg);
-int vqp_accept(struct vqp *vqp, struct vqp_accept *arg);
-int vqp_query(struct vqp *vqp, struct vqp_query_qp *arg);
+/*
+ * An empty VQP, charged to the owner's namespace unless the owner is the kernel. It has one
+ * reference, which vqp_teardown() takes; or ERR_PTR. The caller initializes vqp.work with what
+ * carries out vqp.todo, and drops the reference that it was queued with. Process context.
+ */
+struct vqp *vqp_alloc(struct vqp_owner *owner);
+/* Completions go to these, of which references are taken; NULL: see struct vqp. */
+void vqp_set_cqs(struct vqp *vqp, struct vqp_cq *send_cq, struct vqp_cq *recv_cq);
+/* It never becomes findable: it costs its namespace nothing. */
+void vqp_uncharge(struct vqp *vqp);
+/* Give it a number under which it is found. On failure its charge is consumed, too. */
+int __must_check vqp_publish(struct vqp *vqp);
+/* Let it end. Nobody binds or connects it any more. Process context. */
+void vqp_teardown(struct vqp *vqp);
 
-/* A VQP for the kernel's own requests in ns, connected to `dct`; or ERR_PTR. */
-struct vqp *vqp_create_kernel(struct vqp_ns *ns, const u8 *gid, const struct vqp_dct *dct);
-/* One that takes messages to port 0 of ns: the kernel's, which no function can name. */
-struct vqp *vqp_create_service(struct vqp_ns *ns,
-			       void (*heard)(struct vqp_recv *recv,
-					     const struct vqp_recv_info *info),
-			       u32 max_recv_wr);
-/* Either. */
-void vqp_destroy_kernel(struct vqp *vqp);
-
-/* All VQPs of a context that nobody else can reach any more. */
-void vqp_destroy_all(struct vqp_context *ctx);
-
-/* Of this context, referenced, or NULL. */
-struct vqp *vqp_get(struct vqp_context *ctx, u32 qp_num);
+/* Of this owner, referenced, or NULL. */
+struct vqp *vqp_get(struct vqp_owner *owner, u32 qp_num);
 /* Of a namespace: by number, or (0) by bound port. Referenced, or NULL. Any context. */
 struct vqp *vqp_find(struct vqp_ns *ns, u32 qp_num, u16 port);
 /*
@@ -173,12 +174,22 @@ void vqp_fail(struct vqp *vqp, u32 status);
 /* The same from any context, a little later. */
 void vqp_fail_later(struct vqp *vqp);
 
+/* Have vqp.work do it. Any context. */
 void vqp_do_later(struct vqp *vqp, enum vqp_todo todo);
+
+/* Its target is not where it was, and it has no other yet. */
+bool vqp_is_lost(struct vqp *vqp);
+
+/* Is it the kernel's own? Then it is charged to nobody. */
+static inline bool vqp_is_kernels(const struct vqp *vqp)
+{
+	return vqp->owner == &vqp->ns->kernel;
+}
 
 /* The kernel's own, which fetches messages (fetch.h)? */
 static inline bool vqp_fetches(const struct vqp *vqp)
 {
-	return !vqp->ctx && vqp->owner;
+	return vqp->memory != vqp->owner;
 }
 
 static inline struct vqp *vqp_of_tx(struct vqp_tx *tx)

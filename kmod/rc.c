@@ -389,7 +389,10 @@ bool vqp_rc_ready(struct vqp *vqp, struct vqp_send *send)
 	bool ready = false;
 
 	lockdep_assert_held(&vqp->lock);
-	if (!vqp->owner || !READ_ONCE(rc_max) || !msg->bytes || vqp_prio_yields(vqp->ns))
+	/* What kernels tell each other, and lookups, are not worth a link. */
+	if (vqp_is_kernels(vqp) && !vqp_fetches(vqp))
+		return false;
+	if (!READ_ONCE(rc_max) || !msg->bytes || vqp_prio_yields(vqp->ns))
 		return false;
 	rcu_read_lock();
 	rc = rcu_dereference(vqp->dc.peer->rc);

@@ -17,8 +17,8 @@ static DEFINE_SPINLOCK(recv_wait_lock);
 static void recv_give(struct vqp *vqp, struct vqp_recv *recv, const struct vqp_recv_info *info)
 {
 	vqp_count_freed(VQP_OBJ_RECV);
-	if (vqp->heard)
-		vqp->heard(recv, info);
+	if (vqp->on_recv)
+		vqp->on_recv(recv, info);
 	else
 		kfree(recv);
 }
@@ -137,7 +137,7 @@ void vqp_recv_cursor(struct vqp_cursor *c, struct vqp *vqp, const struct vqp_rec
 	if (recv->kbuf)
 		vqp_cursor_init_kernel(c, recv->kbuf);
 	else
-		vqp_cursor_init(c, vqp->ns, vqp->ctx, VQP_ACCESS_LOCAL_WRITE, recv->sge,
+		vqp_cursor_init(c, vqp->ns, vqp->memory, VQP_ACCESS_LOCAL_WRITE, recv->sge,
 				recv->num_sge);
 }
 

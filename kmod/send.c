@@ -16,7 +16,7 @@ void vqp_send_cursor(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *sen
 	if (send->kbuf)
 		vqp_cursor_init_kernel(c, send->kbuf);
 	else
-		vqp_cursor_init(c, vqp->ns, vqp->owner, access, send->sge, send->num_sge);
+		vqp_cursor_init(c, vqp->ns, vqp->memory, access, send->sge, send->num_sge);
 }
 
 static const u8 send_wc_opcodes[] = {
@@ -39,7 +39,7 @@ static int send_report(struct vqp *vqp, struct vqp_send *send, u32 status)
 		.qp_num = vqp->qp_num,
 	};
 
-	if (vqp->silent || (!status && !(send->send_flags & VQP_SEND_SIGNALED)))
+	if (vqp->silent || !vqp->send_cq || (!status && !(send->send_flags & VQP_SEND_SIGNALED)))
 		return 0;
 	return vqp_cq_push(vqp->send_cq, &cqe);
 }
