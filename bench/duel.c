@@ -24,7 +24,7 @@ int duel_lose(int32_t percent)
 
 int duel_pull(uint32_t bytes)
 {
-	FILE *file = fopen("/sys/module/vqp/parameters/pull_bytes", "w");
+	FILE *file = fopen("/sys/module/vqp/parameters/zcopy_bytes", "w");
 	int ret;
 
 	if (!file)

@@ -19,7 +19,7 @@ struct trial_side {
 	const char *key;	/* of its times in the results; NULL: no such side */
 	int link;
 	int32_t loss_percent;	/* as duel_lose() has it */
-	uint32_t pull_bytes;	/* as duel_pull() has it */
+	uint32_t zcopy_bytes;	/* as duel_pull() has it */
 };
 
 struct trial {
@@ -132,7 +132,7 @@ static int trial_side(struct duel *duel, const struct trial *trial, const struct
 {
 	const bool lossy = side->loss_percent >= 0;
 
-	if (duel_pull(side->pull_bytes) || (lossy && trial_lose(duel, side->loss_percent)))
+	if (duel_pull(side->zcopy_bytes) || (lossy && trial_lose(duel, side->loss_percent)))
 		return -1;
 	if (trial_prepare(duel, trial, side->link) || trial_time(&duel->links[side->link], trial->lists, us) ||
 	    trial_check(duel, trial, side->link))

@@ -2,25 +2,25 @@
 #include <linux/cpumask.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
-#include "api.h"
-#include "ask.h"
-#include "carrier.h"
-#include "client.h"
-#include "context.h"
-#include "dc.h"
-#include "dct_cache.h"
-#include "fetch.h"
-#include "loop.h"
-#include "meta.h"
+#include "api/api.h"
+#include "base/dct_cache.h"
+#include "base/node.h"
+#include "dc/dc.h"
+#include "dc/responder.h"
+#include "dev/context.h"
+#include "device/parent.h"
+#include "device/peer.h"
+#include "loop/loop.h"
+#include "meta/client.h"
+#include "meta/lookup.h"
+#include "meta/rpc.h"
 #include "netlink.h"
-#include "node.h"
-#include "ns.h"
-#include "parent.h"
-#include "peer.h"
-#include "pull.h"
-#include "qp.h"
-#include "rc.h"
-#include "responder.h"
+#include "ns/namespace.h"
+#include "queue/carrier.h"
+#include "queue/vqp.h"
+#include "rc/link.h"
+#include "zcopy/recv.h"
+#include "zcopy/send.h"
 
 static unsigned int lanes = VQP_WIRE_LANES_MAX;
 module_param(lanes, uint, 0444);
@@ -30,15 +30,15 @@ MODULE_PARM_DESC(lanes, "UD QPs in the pool, at most 8 (default: one per CPU)");
 static void __init vqp_use(void)
 {
 	vqp_device_use(&vqp_dc_device_user);
-	vqp_device_use(&vqp_rc_device_user);
-	vqp_device_use(&vqp_ask_device_user);
+	vqp_device_use(&vqp_link_device_user);
+	vqp_device_use(&vqp_rpc_device_user);
 	vqp_ns_use(&vqp_owners_ns_user);
 	vqp_ns_use(&vqp_dc_ns_user);
 	vqp_carrier_register(&vqp_loop_carrier);
 	vqp_carrier_register(&vqp_dc_carrier);
 	/* In this order they are asked whether they want a request. */
 	vqp_carrier_register(&vqp_rc_carrier);
-	vqp_carrier_register(&vqp_pull_carrier);
+	vqp_carrier_register(&vqp_zcopy_carrier);
 }
 
 static int __init vqp_module_init(void)
@@ -65,18 +65,18 @@ static int __init vqp_module_init(void)
 	ret = vqp_peer_init();
 	if (ret)
 		goto err_ns;
-	ret = vqp_rc_init();
+	ret = vqp_link_init();
 	if (ret)
 		goto err_peer;
-	ret = vqp_ask_init();
+	ret = vqp_rpc_init();
 	if (ret)
-		goto err_rc;
-	ret = vqp_pull_init();
+		goto err_link;
+	ret = vqp_zcopy_init();
 	if (ret)
-		goto err_ask;
+		goto err_rpc;
 	ret = vqp_parent_init();
 	if (ret)
-		goto err_pull;
+		goto err_zcopy;
 	ret = vqp_netlink_init();
 	if (ret)
 		goto err_parent;
@@ -91,13 +91,13 @@ err_netlink:
 	vqp_meta_exit();
 err_parent:
 	vqp_parent_exit();
-err_pull:
-	vqp_pull_exit();
-err_ask:
-	vqp_ask_exit();
-	vqp_fetch_exit();
-err_rc:
-	vqp_rc_exit();
+err_zcopy:
+	vqp_zcopy_exit();
+err_rpc:
+	vqp_rpc_exit();
+	vqp_zcopy_recv_exit();
+err_link:
+	vqp_link_exit();
 err_peer:
 	vqp_peer_exit();
 err_ns:
@@ -121,10 +121,10 @@ static void __exit vqp_module_exit(void)
 	vqp_netlink_exit();
 	vqp_meta_exit();
 	vqp_parent_exit();
-	vqp_pull_exit();
-	vqp_ask_exit();
-	vqp_fetch_exit();
-	vqp_rc_exit();
+	vqp_zcopy_exit();
+	vqp_rpc_exit();
+	vqp_zcopy_recv_exit();
+	vqp_link_exit();
 	vqp_peer_exit();
 	vqp_ns_exit();
 	/* Until then namespaces let go of their contexts. */

@@ -2,15 +2,15 @@
 #include <linux/module.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
-#include "api.h"
-#include "counters.h"
-#include "dct_cache.h"
-#include "meta.h"
+#include "api/api.h"
+#include "base/counters.h"
+#include "base/dct_cache.h"
+#include "device/parent.h"
+#include "device/peer.h"
+#include "meta/lookup.h"
 #include "netlink.h"
-#include "ns.h"
-#include "parent.h"
-#include "peer.h"
-#include "qp.h"
+#include "ns/namespace.h"
+#include "queue/vqp.h"
 
 static struct genl_family nl_family;
 
@@ -367,7 +367,7 @@ static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
 		!nla_put_u32(d->skb, VQP_ATTR_MAX_MRS, nl_max(ns, VQP_LIMIT_MRS)) &&
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_BYTES, nl_max(ns, VQP_LIMIT_BYTES),
 				   VQP_ATTR_PAD) &&
-		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_RATE, vqp_gate_max(&ns->gate),
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_RATE, vqp_throttle_max(&ns->throttle),
 				   VQP_ATTR_PAD) &&
 		!nla_put_u8(d->skb, VQP_ATTR_PRIORITY, READ_ONCE(ns->priority)));
 }

@@ -613,7 +613,7 @@ void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 	const bool closing = pkt->op == VQP_OP_CLOSE;
 	struct vqp_rx *rx;
 
-	if (pkt->op != VQP_OP_SEND && pkt->op != VQP_OP_WRITE && !vqp_op_fetches(pkt->op) &&
+	if (pkt->op != VQP_OP_SEND && pkt->op != VQP_OP_WRITE && !vqp_op_returns_data(pkt->op) &&
 	    !closing)
 		return;
 	if (pkt->dst_epoch != tab->epoch) {

@@ -162,7 +162,7 @@ static u64 vqp_tx_deadline(const struct vqp_tx *tx)
 		return 0;
 	if (tx->pause_us)
 		return tx->pause_us;
-	if (tx->curbed_us)
+	if (tx->throttled_us)
 		return 0;
 	if (!vqp_tx_outstanding(tx) && !tx->blocked)
 		return vqp_tx_closable(tx) ? tx->progress_us + tx->cfg->close_us : 0;
@@ -175,15 +175,15 @@ static u64 vqp_tx_deadline(const struct vqp_tx *tx)
 	return at;
 }
 
-/* What a curbed flow waited for its turn is not held against its target. */
+/* What a throttled flow waited for its turn is not held against its target. */
 static void vqp_tx_make_good(struct vqp_tx *tx, u64 now_us)
 {
-	const u64 us = now_us - tx->curbed_us;
+	const u64 us = now_us - tx->throttled_us;
 	u32 i;
 
-	if (!tx->curbed_us)
+	if (!tx->throttled_us)
 		return;
-	tx->curbed_us = now_us;
+	tx->throttled_us = now_us;
 	tx->progress_us += us;
 	tx->wait_us += us;
 	for (i = 0; i < VQP_READ_CHUNKS; i++)
@@ -235,22 +235,22 @@ static void vqp_tx_open_window(struct vqp_tx *tx, u32 acked)
 {
 	u32 grown;
 
-	if (tx->window < tx->window_slow) {
-		tx->window = min_t(u32, tx->window + acked, tx->window_slow);
+	if (tx->cwnd < tx->ssthresh) {
+		tx->cwnd = min_t(u32, tx->cwnd + acked, tx->ssthresh);
 		return;
 	}
-	tx->window_growth += acked * VQP_TX_GROWTH;
-	grown = tx->window_growth / tx->window;
-	tx->window_growth -= grown * tx->window;
-	tx->window = min_t(u32, tx->window + grown, tx->cfg->window_packets);
+	tx->cwnd_growth += acked * VQP_TX_GROWTH;
+	grown = tx->cwnd_growth / tx->cwnd;
+	tx->cwnd_growth -= grown * tx->cwnd;
+	tx->cwnd = min_t(u32, tx->cwnd + grown, tx->cfg->window_packets);
 }
 
 /* The cut that follows is for what may yet arrive. What is sent from now on is of a new turn. */
 static void vqp_tx_note_window(struct vqp_tx *tx)
 {
-	if (tx->window_before)
+	if (tx->cwnd_before)
 		return;
-	tx->window_before = tx->window;
+	tx->cwnd_before = tx->cwnd;
 	tx->undo_turn = tx->turn + 1;
 }
 
@@ -259,18 +259,18 @@ static void vqp_tx_cut_window(struct vqp_tx *tx, const struct vqp_pkt *pkt, u32 
 	/* what was sent before the first cut shows is of one round trip */
 	if ((s16)(pkt->turn - tx->cut_turn) >= 0) {
 		tx->cut_turn = tx->turn + 1;
-		tx->window_least = max_t(u32, tx->window / 2, 1);
+		tx->cwnd_least = max_t(u32, tx->cwnd / 2, 1);
 	}
-	tx->window -= min_t(u32, lost, tx->window - min_t(u32, tx->window, tx->window_least));
-	tx->window_slow = tx->window;
+	tx->cwnd -= min_t(u32, lost, tx->cwnd - min_t(u32, tx->cwnd, tx->cwnd_least));
+	tx->ssthresh = tx->cwnd;
 }
 
 /* A packet that was taken for lost arrived late, and so may the others. */
 static void vqp_tx_undo_cuts(struct vqp_tx *tx)
 {
 	memset(&tx->lost, 0, sizeof(tx->lost));
-	tx->window = max_t(u32, tx->window, tx->window_before);
-	tx->window_slow = max_t(u32, tx->window_slow, tx->window);
+	tx->cwnd = max_t(u32, tx->cwnd, tx->cwnd_before);
+	tx->ssthresh = max_t(u32, tx->ssthresh, tx->cwnd);
 }
 
 /* ---- Sending ---------------------------------------------------------- */
@@ -347,7 +347,7 @@ static u32 vqp_tx_in_flight(const struct vqp_tx *tx)
 
 static u32 vqp_tx_window(const struct vqp_tx *tx)
 {
-	return tx->cap ? min_t(u32, tx->cap, tx->window) : tx->window;
+	return tx->cap ? min_t(u32, tx->cap, tx->cwnd) : tx->cwnd;
 }
 
 /* Neither a failure nor the window forbids it. No window forbids what the target waits for. */
@@ -365,14 +365,14 @@ static bool vqp_tx_sendable(struct vqp_tx *tx)
 	    !vqp_tx_may_send(tx, tx->psn_send))
 		return false;
 	/* What it fetches is as much as many packets. */
-	if (tx->cap && vqp_op_fetches(tx->next->op) && vqp_tx_fetching(tx))
+	if (tx->cap && vqp_op_returns_data(tx->next->op) && vqp_tx_fetching(tx))
 		return false;
 	if (tx->next->fence && vqp_tx_reading_before(tx, tx->next))
 		return false;
 	if (vqp_op_is_atomic(tx->next->op) && tx->psn_send == tx->psn_next &&
 	    !vqp_tx_may_add_atomic(tx))
 		return false;
-	return !vqp_op_fetches(tx->next->op) || vqp_tx_read_slot(tx, tx->psn_send);
+	return !vqp_op_returns_data(tx->next->op) || vqp_tx_read_slot(tx, tx->psn_send);
 }
 
 /* By the carrier, which will have it go on. */
@@ -493,7 +493,7 @@ static int vqp_tx_send_packet(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, b
 {
 	int err;
 
-	if (vqp_op_fetches(msg->op))
+	if (vqp_op_returns_data(msg->op))
 		err = vqp_tx_send_chunk(tx, msg, psn, now_us);
 	else
 		err = vqp_tx_send_data(tx, msg, psn, ask ? VQP_PKT_ACK_REQ : 0);
@@ -510,7 +510,7 @@ static int vqp_tx_send_packet(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, b
 		tx->wait_us = now_us;
 	if (ask)
 		tx->psn_asked = psn + 1;
-	if ((ask || vqp_op_fetches(msg->op)) && !tx->rtt_sent_us) {
+	if ((ask || vqp_op_returns_data(msg->op)) && !tx->rtt_sent_us) {
 		tx->rtt_sent_us = now_us;
 		tx->rtt_psn = psn;
 		tx->rtt_turn = tx->turn;
@@ -628,17 +628,17 @@ static int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us)
 }
 
 /*
- * Answers move a flow on, or room does; without both only time is left to end it. A curbed flow
+ * Answers move a flow on, or room does; without both only time is left to end it. A throttled flow
  * waits for its turn, however long.
  */
 static void vqp_tx_note_held_back(struct vqp_tx *tx, int err, u64 now_us)
 {
 	const bool resting = vqp_tx_is_held_back(err) && !vqp_tx_outstanding(tx);
 
-	if (resting && !tx->blocked && !tx->curbed_us)
+	if (resting && !tx->blocked && !tx->throttled_us)
 		tx->progress_us = now_us;
 	tx->blocked = resting && err == -EAGAIN;
-	tx->curbed_us = err == -EBUSY ? now_us : 0;
+	tx->throttled_us = err == -EBUSY ? now_us : 0;
 }
 
 /* ---- Targets that forget ---------------------------------------------- */
@@ -649,7 +649,7 @@ static void vqp_tx_restart(struct vqp_tx *tx)
 	u32 i;
 
 	tx->opened = false;
-	tx->window_before = 0;
+	tx->cwnd_before = 0;
 	tx->psn_send = tx->psn_acked;
 	memset(&tx->lost, 0, sizeof(tx->lost));
 	vqp_tx_begin_anew(tx);
@@ -737,9 +737,9 @@ static void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u16 turn, u64 now_us)
 {
 	const u32 acked = psn - tx->psn_acked;
 
-	if (tx->window_before && (s16)(turn - tx->undo_turn) < 0)
+	if (tx->cwnd_before && (s16)(turn - tx->undo_turn) < 0)
 		vqp_tx_undo_cuts(tx);
-	tx->window_before = 0;
+	tx->cwnd_before = 0;
 	/* What was held has made room before; what was given up says nothing of the network. */
 	vqp_tx_open_window(tx, min_t(u32, acked - min_t(u32, acked, tx->held),
 				     vqp_tx_in_flight(tx)));
@@ -867,7 +867,7 @@ static void vqp_tx_take_gap(struct vqp_tx *tx, const struct vqp_pkt *pkt)
 		return;
 	if (!vqp_mask_any(&pkt->held)) {
 		if (!late) {
-			tx->window_before = 0;
+			tx->cwnd_before = 0;
 			vqp_tx_cut_window(tx, pkt, vqp_tx_in_flight(tx));
 			vqp_tx_go_back(tx);
 		}
@@ -893,8 +893,8 @@ static void vqp_tx_take_pause(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 
 	if (tx->pauses < VQP_TX_PAUSE_DOUBLINGS)
 		tx->pauses++;
 	tx->progress_us = now_us;
-	tx->window_before = 0;
-	tx->window = 1;
+	tx->cwnd_before = 0;
+	tx->cwnd = 1;
 	vqp_tx_go_back(tx);
 }
 
@@ -1016,9 +1016,9 @@ void vqp_tx_init(struct vqp_tx *tx, const struct vqp_tx_ops *ops,
 	tx->psn_acked = first_psn;
 	tx->psn_resent = first_psn;
 	tx->psn_asked = first_psn;
-	tx->window = cfg->window_packets;
-	tx->window_slow = cfg->window_packets;
-	tx->window_least = 1;
+	tx->cwnd = cfg->window_packets;
+	tx->ssthresh = cfg->window_packets;
+	tx->cwnd_least = 1;
 	vqp_tx_set_rto(tx);
 }
 
@@ -1097,10 +1097,10 @@ void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 		}
 		if (vqp_tx_waiting(tx) && now_us - tx->wait_us >= tx->rto_us) {
 			tx->wait_us = now_us;
-			if (!tx->window_before)
-				tx->window_slow = max_t(u32, tx->window / 2, 1);
+			if (!tx->cwnd_before)
+				tx->ssthresh = max_t(u32, tx->cwnd / 2, 1);
 			vqp_tx_note_window(tx);
-			tx->window = 1;
+			tx->cwnd = 1;
 			vqp_tx_go_back(tx);
 			due = true;
 		}
@@ -1120,10 +1120,10 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
 	vqp_tx_restart(tx);
 	tx->stopped = false;
 	tx->blocked = false;
-	tx->curbed_us = 0;
+	tx->throttled_us = 0;
 	tx->pause_us = 0;
-	tx->window = tx->cfg->window_packets;
-	tx->window_slow = tx->window;
+	tx->cwnd = tx->cfg->window_packets;
+	tx->ssthresh = tx->cwnd;
 	tx->srtt_us = 0;
 	tx->rttvar_us = 0;
 	tx->rtt_sent_us = 0;
@@ -1135,8 +1135,8 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
 
 bool vqp_tx_is_capped(struct vqp_tx *tx)
 {
-	return !tx->dead && !tx->stopped && !tx->pause_us && !tx->curbed_us && tx->next &&
-	       vqp_tx_in_flight(tx) >= tx->cap && vqp_tx_in_flight(tx) < tx->window;
+	return !tx->dead && !tx->stopped && !tx->pause_us && !tx->throttled_us && tx->next &&
+	       vqp_tx_in_flight(tx) >= tx->cap && vqp_tx_in_flight(tx) < tx->cwnd;
 }
 
 void vqp_tx_close(struct vqp_tx *tx)

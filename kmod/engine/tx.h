@@ -26,7 +26,7 @@
  * Turns also tell what came late and was not lost: then the cut is undone.
  * After giveup_us without progress every message fails with RETRY_EXC_ERR;
  * RNR and BUSY count as progress, waiting for room at the carrier does not. While the flow is
- * curbed the time stands still for it, and while its timer is late, but for forget_us.
+ * throttled the time stands still for it, and while its timer is late, but for forget_us.
  * What the target refuses fails once all messages before it are finished.
  * A target that has forgotten the flow may have carried out what it has not
  * acknowledged: nothing that could be seen twice is sent again, the flow fails.
@@ -68,10 +68,10 @@ struct vqp_tx_ops {
 	 * Transmit a packet: `pkt` is filled but for the node-level fields
 	 * (epochs, and with VQP_PKT_OPEN the open header save open_psn); its payload is
 	 * bytes [offset, offset + bytes) of msg's local memory (msg is NULL and
-	 * bytes 0 for CLOSE). 0; -EAGAIN: no room, -EBUSY: the flow is curbed, it may not send now;
-	 * the caller will call vqp_tx_run() when there is, or it may; other: the local memory is
-	 * bad, msg fails with LOC_PROT_ERR and the flow aborts. A flow that may soon be curbed
-	 * should have VQP_PKT_ACK_REQ added.
+	 * bytes 0 for CLOSE). 0; -EAGAIN: no room, -EBUSY: the flow is throttled, it may not send
+	 * now; the caller will call vqp_tx_run() when there is, or it may; other: the local memory
+	 * is bad, msg fails with LOC_PROT_ERR and the flow aborts. A flow that may soon be
+	 * throttled should have VQP_PKT_ACK_REQ added.
 	 */
 	int (*xmit)(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		    u32 offset, u32 bytes);
@@ -136,11 +136,11 @@ struct vqp_tx {
 	struct vqp_msg *next;
 	struct vqp_tx_read reads[VQP_READ_CHUNKS];
 	u32 atomics;			/* sent */
-	u32 window;			/* packets in flight, at present */
-	u32 window_slow;		/* from here on it grows slowly: */
-	u32 window_growth;		/* so many parts of the window of a packet */
-	u32 window_least;		/* to which it is cut before cut_turn */
-	u32 window_before;		/* the cuts, which may be undone; or 0 */
+	u32 cwnd;			/* packets in flight, at present */
+	u32 ssthresh;			/* from here on it grows slowly: */
+	u32 cwnd_growth;		/* so many parts of the window of a packet */
+	u32 cwnd_least;			/* to which it is cut before cut_turn */
+	u32 cwnd_before;		/* the cuts, which may be undone; or 0 */
 	u32 cap;			/* the caller's: the window is no greater; 0: no cap */
 	u32 psn_asked;			/* after the latest that asked for an answer */
 	u16 turn;
@@ -151,7 +151,7 @@ struct vqp_tx {
 	u64 heard_us;			/* last answer, or since something is outstanding */
 	u64 wait_us;			/* the retransmission timeout of psn_acked runs from here */
 	u64 pause_us;			/* RNR, BUSY: send nothing before; or 0 */
-	u64 curbed_us;			/* curbed; the time up to here is made good; or 0 */
+	u64 throttled_us;		/* throttled; the time up to here is made good; or 0 */
 	u64 deadline_us;		/* armed, or 0 */
 	u64 rtt_sent_us;		/* send time of rtt_psn in rtt_turn, or 0 */
 	u32 rtt_psn;

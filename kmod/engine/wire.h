@@ -129,7 +129,7 @@ static inline bool vqp_op_is_atomic(u8 op)
 }
 
 /* Answered with data. */
-static inline bool vqp_op_fetches(u8 op)
+static inline bool vqp_op_returns_data(u8 op)
 {
 	return op == VQP_OP_READ || vqp_op_is_atomic(op);
 }

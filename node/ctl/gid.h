@@ -8,7 +8,7 @@
 
 #define CTL_GRH_BYTES 40
 
-/* The better is the greater, as for the module (kmod/parent.c). */
+/* The better is the greater, as for the module (kmod/device/parent.c). */
 enum ctl_gid {
 	CTL_GID_NONE,
 	CTL_GID_LINK_LOCAL,

@@ -9,7 +9,7 @@
 
 #include "pair.h"
 
-/* As the module's: kmod/rc_qp.c */
+/* As the module's: kmod/rc/qp.c */
 #define TIMEOUT		13
 #define RETRIES		7
 #define RNR_TIMER	12

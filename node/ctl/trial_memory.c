@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Registration, of as much memory as the module registers at once: a window (kmod/window.c). */
+/* Registration, of as much memory as the module registers at once: a window (kmod/rc/window.c). */
 #include <errno.h>
 
 #include "pair.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* RC as the module's links use it (kmod/rc_qp.c, kmod/rc_piece.c), and what they do not need. */
+/* RC as the module's links use it (kmod/rc/qp.c, kmod/rc/segment.c), and what they do not need. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

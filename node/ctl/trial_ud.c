@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* UD as the module's lanes use it: kmod/lane.c. */
+/* UD as the module's lanes use it: kmod/device/lane.c. */
 #include <errno.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "verdict.h"
 
-/* What the module asks of a device: kmod/lane.h, kmod/rc.h, kmod/rc_qp.c. */
+/* What the module asks of a device: kmod/device/lane.h, kmod/rc/link.h, kmod/rc/qp.c. */
 #define LANES		8U
 #define LANE_REQUESTS	1025U
 #define LANE_CQES	2048U

@@ -379,7 +379,7 @@ static void read_sizes(struct fuzz *in, struct vqp_pkt *pkt)
 	pkt->msg_bytes = sizes[fuzz_below(in, 8)];
 	pkt->offset = fuzz_below(in, 5) * (PAYLOAD / 2);
 	pkt->payload_bytes = sizes[fuzz_below(in, 5)];
-	if (vqp_op_fetches(pkt->op))
+	if (vqp_op_returns_data(pkt->op))
 		pkt->payload_bytes = 0;
 }
 

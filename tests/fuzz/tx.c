@@ -96,7 +96,7 @@ static void check_window(u32 psn)
 	const u32 ahead = tx->psn_send - tx->psn_acked, absent = tx->held + vqp_mask_count(&tx->lost);
 
 	fuzz_check(psn - tx->psn_acked < VQP_MASK_BITS);
-	fuzz_check(psn == tx->psn_acked || absent >= ahead || ahead - absent <= tx->window);
+	fuzz_check(psn == tx->psn_acked || absent >= ahead || ahead - absent <= tx->cwnd);
 }
 
 static int fake_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, u32 offset, u32 bytes)
@@ -122,7 +122,7 @@ static int fake_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg
 		env.run_due |= msg != NULL;
 		return env.refusal;
 	}
-	if (m && !vqp_op_fetches(msg->op))
+	if (m && !vqp_op_returns_data(msg->op))
 		m->seen[pkt->psn - msg->psn] = true;
 	return 0;
 }
@@ -131,7 +131,7 @@ static int fake_place(struct vqp_tx *tx, struct vqp_msg *msg, u32 offset, const 
 {
 	struct message *m = message_of(msg);
 
-	fuzz_check(tx == &env.tx && vqp_op_fetches(msg->op) && (from == data || vqp_op_is_atomic(msg->op)));
+	fuzz_check(tx == &env.tx && vqp_op_returns_data(msg->op) && (from == data || vqp_op_is_atomic(msg->op)));
 	fuzz_check(bytes && offset % PAYLOAD == 0 && offset < msg->bytes);
 	fuzz_check(bytes == (msg->bytes - offset < PAYLOAD ? msg->bytes - offset : PAYLOAD));
 	fuzz_check(!m->seen[offset / PAYLOAD]);
@@ -196,13 +196,13 @@ static void check_flow(void)
 	}
 	fuzz_check(at == &tx->msgs);
 	fuzz_check(!vqp_psn_before(tx->psn_send, tx->psn_acked) && !vqp_psn_before(tx->psn_next, tx->psn_send));
-	fuzz_check(tx->window >= 1 && tx->window <= tx->cfg->window_packets);
+	fuzz_check(tx->cwnd >= 1 && tx->cwnd <= tx->cfg->window_packets);
 	fuzz_check(tx->rto_us >= tx->cfg->rto_min_us && tx->rto_us <= tx->cfg->rto_max_us);
 	if (tx->next)
 		message_of(tx->next);
 	for (u32 i = 0; i < VQP_READ_CHUNKS; i++)
 		if (tx->reads[i].msg)
-			fuzz_check(vqp_op_fetches(message_of(tx->reads[i].msg)->msg.op) && tx->reads[i].missing);
+			fuzz_check(vqp_op_returns_data(message_of(tx->reads[i].msg)->msg.op) && tx->reads[i].missing);
 	fuzz_check(tx->deadline_us == env.armed);
 	/* never stuck: there is always somebody who will call */
 	fuzz_check(vqp_tx_idle(tx) || tx->stopped || env.run_due || env.armed);
@@ -237,7 +237,7 @@ static void post(struct fuzz *in, u8 how)
 		m->msg.bytes = VQP_ATOMIC_BYTES;
 	}
 	m->bad = (how & 0x38) == 0x38;
-	if (!vqp_op_fetches(m->msg.op))
+	if (!vqp_op_returns_data(m->msg.op))
 		m->msg.flags = how & 0x18 ? 0 : VQP_PKT_IMM | VQP_PKT_SOLICITED;
 	m->msg.imm = how;
 	env.posted[env.nposted++] = m;

@@ -11,17 +11,17 @@ load ../lib/testbed
 load links
 
 setup_file() {
-	set_up_links rc_busy=2 pull_bytes=16384
+	set_up_links rc_busy=2 zcopy_bytes=16384
 }
 
 # BYTES: messages from this size on are fetched; 0: none
-pull_from() { on_each bash -c "echo $1 >/sys/module/vqp/parameters/pull_bytes"; }
+pull_from() { on_each bash -c "echo $1 >/sys/module/vqp/parameters/zcopy_bytes"; }
 
 # OPTIONS OPTIONS LEAST: an echo server with the first on node 2, a client with the second; of its messages at
 # least so many are fetched in one of its runs.
 sends() {
 	on 2 "serve vqp-c echo-server 720 $1"
-	on 1 "brings pulled $3 inside vqp-a vqpt send 10.90.0.3 720 $2"
+	on 1 "brings zcopy_messages $3 inside vqp-a vqpt send 10.90.0.3 720 $2"
 }
 
 # Node 1's vqp-a weaves with node 2, with messages of 64 KiB, until woven_end; they are fetched. A weaver's server sees
@@ -46,19 +46,19 @@ begin_weaving() {
 
 @test "messages in pieces, inline, and small ones are not fetched" {
 	on 2 'serve vqp-c echo-server 720 --bytes=64K --depth=16'
-	on 1 'before=$(events pulled)
+	on 1 'before=$(events zcopy_messages)
 		inside vqp-a vqpt send 10.90.0.3 720 --bytes=64K --depth=16 --count=50 --sges=3
 		inside vqp-a vqpt send 10.90.0.3 720 --bytes=1000 --depth=16 --count=50 --inline
 		inside vqp-a vqpt send 10.90.0.3 720 --bytes=16383 --depth=16 --count=50
-		(( $(events pulled) == before ))'
+		(( $(events zcopy_messages) == before ))'
 }
 
-@test "pull_bytes=0: nothing is fetched" {
+@test "zcopy_bytes=0: nothing is fetched" {
 	pull_from 0
 	on 2 'serve vqp-c echo-server 720 --bytes=64K --depth=16'
-	on 1 'before=$(events pulled)
+	on 1 'before=$(events zcopy_messages)
 		inside vqp-a vqpt send 10.90.0.3 720 --bytes=64K --depth=16 --count=100
-		(( $(events pulled) == before ))'
+		(( $(events zcopy_messages) == before ))'
 	pull_from 16384
 }
 
@@ -67,11 +67,11 @@ begin_weaving() {
 	on 2 'serve vqp-c mem-server 720 --depth=64'
 	on 1 'box vqp-many 9 10.90.0.5
 		storm() { inside vqp-many vqpt storm 10.90.0.3 720 --bytes=40 --count="$1" --depth=8; }
-		before=$(events pulled)
-		fetched() { storm 8; more_than pulled "$before"; }
+		before=$(events zcopy_messages)
+		fetched() { storm 8; more_than zcopy_messages "$before"; }
 		eventually fetched
 		storm 300
-		count=$(($(events pulled) - before))
+		count=$(($(events zcopy_messages) - before))
 		echo "$count fetched"
 		((200 <= count && count <= 256))'
 	pull_from 16384

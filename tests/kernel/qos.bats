@@ -126,8 +126,8 @@ memory() {
 			done
 		done
 		rate qos-a 64K
-		curbed=\$(events curbed)
-		eventually eval '((\$(events curbed) > curbed))'
+		throttled=\$(events throttled)
+		eventually eval '((\$(events throttled) > throttled))'
 		kill -9 \${pids[@]}
 		eventually census_is \"\$before\""
 }

@@ -68,9 +68,9 @@ lose_until_failure() {
 }
 
 # What there is of links and their windows: of the initiator's, the target's.
-links_down() { (($(alive rc) == 0 && $(alive grant) == 0)); }
+links_down() { (($(alive link) == 0 && $(alive rkey) == 0)); }
 windows_open() { (($(alive window) > 0)); }
 windows_closed() { (($(alive window) == 0)); }
 
 # Messages are fetched.
-is_pulled() { happens pulled; }
+is_pulled() { happens zcopy_messages; }

@@ -38,7 +38,7 @@ reads() {
 	on 1 "eventually links_down
 		before=\$(events rc_requests)
 		inside vqp-a vqpt read 10.90.0.3 $target --count=10
-		(( \$(events rc_requests) == before && \$(alive rc) == 0 ))"
+		(( \$(events rc_requests) == before && \$(alive link) == 0 ))"
 }
 
 @test "a link that nobody uses is let go, with its windows" {

@@ -189,7 +189,7 @@ device_number() { echo "$((0x$(stat -c %t /dev/vqp))):$((0x$(stat -c %T /dev/vqp
 # As in containers.bash, but for what a node remembers of others that it has talked to.
 live_objects() {
 	vqpctl status --json | jq -ec '[.counters[] |
-		select(has("made") and (.name | IN("peer", "cache", "deferred", "held", "kernel_vqp", "rc", "rc_end", "grant", "window") | not)) | [.name, .made - .freed]]'
+		select(has("made") and (.name | IN("peer", "cache", "deferred", "held", "kernel_vqp", "link", "rc_target", "rkey", "window") | not)) | [.name, .made - .freed]]'
 }
 
 # FILE: what live_objects said then

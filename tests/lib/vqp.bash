@@ -85,7 +85,7 @@ has_received() {
 # What is alive of each kind of object, on one line. The host's own services hold a constant few.
 alive_all() {
 	vqpctl status --json | jq -ec '[.counters[] |
-		select(.made and (.name | IN("peer", "cache", "deferred", "held", "kernel_vqp", "rc", "rc_end", "grant", "window") | not)) |
+		select(.made and (.name | IN("peer", "cache", "deferred", "held", "kernel_vqp", "link", "rc_target", "rkey", "window") | not)) |
 		{key: .name, value: (.made - .freed)}] | from_entries'
 }
 

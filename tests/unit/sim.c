@@ -39,7 +39,7 @@ struct sim_flow {
 	struct sim_msg *msgs;
 	u32 posted, completed, received;
 	bool run_due;			/* xmit said -EAGAIN */
-	u64 curbed_us;			/* and -EBUSY until then */
+	u64 throttled_us;		/* and -EBUSY until then */
 	/* at the target */
 	u8 *memory;
 	u8 *expect;			/* the same, by the reference */
@@ -218,16 +218,16 @@ static struct sim_msg *sim_msg(struct vqp_msg *msg)
 }
 
 /* For a time, at random; then it is told to go on. */
-static bool sim_is_curbed(struct sim_flow *flow)
+static bool sim_is_throttled(struct sim_flow *flow)
 {
 	struct sim *sim = flow->sim;
 
-	if (sim->now_us < flow->curbed_us)
+	if (sim->now_us < flow->throttled_us)
 		return true;
-	if (!sim_chance(sim, sim->cfg->curbed))
+	if (!sim_chance(sim, sim->cfg->throttled))
 		return false;
-	flow->curbed_us = sim->now_us + 1 + sim_random(sim, sim->cfg->curbed_us);
-	sim_push(sim, (struct sim_event) { .at_us = flow->curbed_us, .what = SIM_RUN, .flow = flow->index });
+	flow->throttled_us = sim->now_us + 1 + sim_random(sim, sim->cfg->throttled_us);
+	sim_push(sim, (struct sim_event) { .at_us = flow->throttled_us, .what = SIM_RUN, .flow = flow->index });
 	return true;
 }
 
@@ -244,7 +244,7 @@ static int sim_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		flow->run_due = true;
 		return -EAGAIN;
 	}
-	if (msg && sim_is_curbed(flow))
+	if (msg && sim_is_throttled(flow))
 		return -EBUSY;
 	pkt->src_epoch = sim_epoch(flow->source);
 	pkt->dst_epoch = sim_epoch(flow->target);
@@ -349,7 +349,7 @@ static bool sim_is_read(const struct sim_flow *flow, const struct sim_msg *m)
  */
 static void sim_expect(struct sim_flow *flow, struct sim_msg *m)
 {
-	if (vqp_op_fetches(m->msg.op)) {
+	if (vqp_op_returns_data(m->msg.op)) {
 		m->expect = malloc(m->bytes ? m->bytes : 1);
 		assert_non_null(m->expect);
 		memcpy(m->expect, flow->expect + m->addr, m->bytes);

@@ -23,8 +23,8 @@ struct sim_cfg {
 	u32 payload_bytes, window_packets;
 	u32 rto_min_us;			/* 0: what the delay needs */
 	/* per mille */
-	u32 loss, duplicates, rnr, no_room, curbed;
-	u32 curbed_us;			/* then a flow may not send for so long at most */
+	u32 loss, duplicates, rnr, no_room, throttled;
+	u32 throttled_us;		/* then a flow may not send for so long at most */
 	/* microseconds */
 	u32 delay_us, jitter_us;	/* of a packet: delay, and at most this on top */
 	u32 packet_us;			/* a packet occupies its sender's link for this long */

@@ -108,14 +108,14 @@ static void senders_without_room(void **state)
 }
 
 /* For longer than a flow may be without progress. */
-static void senders_that_are_curbed(void **state)
+static void senders_that_are_throttled(void **state)
 {
 	struct sim_cfg cfg = quiet;
 	struct sim_stats stats;
 
 	(void)state;
-	cfg.curbed = 100;
-	cfg.curbed_us = 5000000;
+	cfg.throttled = 100;
+	cfg.throttled_us = 5000000;
 	cfg.msgs = 10;
 	stats = run(&cfg);
 	assert_true(stats.us > 30 * 1000000ULL);
@@ -354,8 +354,8 @@ static void random_networks(void **state)
 			.queue_packets = unit_random(&rng) % 2 ? 8 + unit_random(&rng) % 100 : 0,
 			.stall_every_us = unit_random(&rng) % 2 ? 10000 + unit_random(&rng) % 50000 : 0,
 			.stall_us = unit_random(&rng) % 10000,
-			.curbed = unit_random(&rng) % 2 ? unit_random(&rng) % 50 : 0,
-			.curbed_us = unit_random(&rng) % 10000,
+			.throttled = unit_random(&rng) % 2 ? unit_random(&rng) % 50 : 0,
+			.throttled_us = unit_random(&rng) % 10000,
 		};
 		const struct sim_stats stats = run(&cfg);
 
@@ -379,7 +379,7 @@ int main(void)
 		cmocka_unit_test(reordering),
 		cmocka_unit_test(receivers_not_ready),
 		cmocka_unit_test(senders_without_room),
-		cmocka_unit_test(senders_that_are_curbed),
+		cmocka_unit_test(senders_that_are_throttled),
 		cmocka_unit_test(more_flows_than_contexts),
 		cmocka_unit_test(contexts_taken_from_idle_flows),
 		cmocka_unit_test(contexts_taken_from_flows_whose_close_was_lost),

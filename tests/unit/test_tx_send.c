@@ -172,7 +172,7 @@ static void a_flow_that_gets_room_late_goes_on(void **state)
 
 /* ---- Curbed flows ---- */
 
-static void a_curbed_flow_is_not_given_up_on(void **state)
+static void a_throttled_flow_is_not_given_up_on(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 10);
 
@@ -191,7 +191,7 @@ static void a_curbed_flow_is_not_given_up_on(void **state)
 	expect_done(0, &msg, VQP_WC_SUCCESS);
 }
 
-static void what_a_curbed_flow_has_sent_is_not_sent_again(void **state)
+static void what_a_throttled_flow_has_sent_is_not_sent_again(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 4 * PAYLOAD);
 
@@ -212,7 +212,7 @@ static void what_a_curbed_flow_has_sent_is_not_sent_again(void **state)
 	expect_done(0, &msg, VQP_WC_SUCCESS);
 }
 
-static void a_curbed_flow_takes_answers(void **state)
+static void a_throttled_flow_takes_answers(void **state)
 {
 	struct vqp_msg first = message(VQP_OP_SEND, PAYLOAD), second = message(VQP_OP_SEND, PAYLOAD);
 
@@ -234,7 +234,7 @@ static void a_curbed_flow_takes_answers(void **state)
 }
 
 /* The time goes on where it stood. */
-static void a_flow_that_is_curbed_no_more_gives_up(void **state)
+static void a_flow_that_is_throttled_no_more_gives_up(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 2 * PAYLOAD);
 	u64 since;
@@ -253,7 +253,7 @@ static void a_flow_that_is_curbed_no_more_gives_up(void **state)
 	assert_true(env.nsent > 3);
 }
 
-static void a_read_that_is_curbed_is_asked_for_later(void **state)
+static void a_read_that_is_throttled_is_asked_for_later(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_READ, 2 * CHUNK);
 
@@ -274,7 +274,7 @@ static void a_read_that_is_curbed_is_asked_for_later(void **state)
 	expect_silence();
 }
 
-static void an_atomic_that_is_curbed_counts_once(void **state)
+static void an_atomic_that_is_throttled_counts_once(void **state)
 {
 	struct vqp_msg msg = fetch_add();
 
@@ -291,7 +291,7 @@ static void an_atomic_that_is_curbed_counts_once(void **state)
 	expect_done(0, &msg, VQP_WC_SUCCESS);
 }
 
-static void curbed_memory_is_not_bad_memory(void **state)
+static void throttled_memory_is_not_bad_memory(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, PAYLOAD);
 
@@ -381,13 +381,13 @@ int main(void)
 		TEST(no_room_is_tried_again),
 		TEST(a_flow_that_never_gets_room_gives_up),
 		TEST(a_flow_that_gets_room_late_goes_on),
-		TEST(a_curbed_flow_is_not_given_up_on),
-		TEST(what_a_curbed_flow_has_sent_is_not_sent_again),
-		TEST(a_curbed_flow_takes_answers),
-		TEST(a_flow_that_is_curbed_no_more_gives_up),
-		TEST(a_read_that_is_curbed_is_asked_for_later),
-		TEST(an_atomic_that_is_curbed_counts_once),
-		TEST(curbed_memory_is_not_bad_memory),
+		TEST(a_throttled_flow_is_not_given_up_on),
+		TEST(what_a_throttled_flow_has_sent_is_not_sent_again),
+		TEST(a_throttled_flow_takes_answers),
+		TEST(a_flow_that_is_throttled_no_more_gives_up),
+		TEST(a_read_that_is_throttled_is_asked_for_later),
+		TEST(an_atomic_that_is_throttled_counts_once),
+		TEST(throttled_memory_is_not_bad_memory),
 		TEST(a_fence_waits_for_earlier_reads),
 		TEST(a_fence_does_not_wait_for_writes),
 		TEST(a_fence_does_not_wait_for_later_reads),

@@ -20,14 +20,14 @@ static void the_window_is_cut_by_what_is_lost_but_not_below_half(void **state)
 	(void)state;
 	post(&msg);
 	gap_at(PSN(0), 1 << 1, PSN(1), 0);
-	assert_int_equal(env.tx.window, 31);
+	assert_int_equal(env.tx.cwnd, 31);
 	gap_at(PSN(0), 1 << 1 | 1 << 5, PSN(5), 0);
-	assert_int_equal(env.tx.window, 28);
+	assert_int_equal(env.tx.cwnd, 28);
 	gap_at(PSN(0), 1 << 1 | 1 << 5 | 1U << 31, PSN(31), 0);
-	assert_int_equal(env.tx.window, 16);
+	assert_int_equal(env.tx.cwnd, 16);
 	/* and once more in the next round trip */
 	gap_at(PSN(0), 1 << 1 | 1 << 5 | 1U << 31, PSN(31), env.tx.turn);
-	assert_int_equal(env.tx.window, 8);
+	assert_int_equal(env.tx.cwnd, 8);
 }
 
 static void a_window_that_was_cut_opens_by_four_packets_in_a_round_trip(void **state)
@@ -37,15 +37,15 @@ static void a_window_that_was_cut_opens_by_four_packets_in_a_round_trip(void **s
 	(void)state;
 	post(&msg);
 	gap_at(PSN(0), 1 << 20, PSN(20), 0);
-	assert_int_equal(env.tx.window, 16);
+	assert_int_equal(env.tx.cwnd, 16);
 	/* one of these was held already */
 	ack(PSN(9));
-	assert_int_equal(env.tx.window, 18);
+	assert_int_equal(env.tx.cwnd, 18);
 	ack(PSN(18));
-	assert_int_equal(env.tx.window, 20);
+	assert_int_equal(env.tx.cwnd, 20);
 	for (u32 acked = 38; acked < 138; acked += 20)
 		ack(PSN(acked));
-	assert_int_equal(env.tx.window, 32);
+	assert_int_equal(env.tx.cwnd, 32);
 }
 
 static void a_window_of_one_packet_is_not_cut(void **state)
@@ -57,7 +57,7 @@ static void a_window_of_one_packet_is_not_cut(void **state)
 	timeout();
 	/* of what was sent before */
 	gap_at(PSN(0), 1 << 8, PSN(8), 0);
-	assert_int_equal(env.tx.window, 1);
+	assert_int_equal(env.tx.cwnd, 1);
 }
 
 static void a_window_that_was_closed_opens_to_half_at_once(void **state)
@@ -67,12 +67,12 @@ static void a_window_that_was_closed_opens_to_half_at_once(void **state)
 	(void)state;
 	post(&msg);
 	timeout();
-	assert_int_equal(env.tx.window, 1);
+	assert_int_equal(env.tx.cwnd, 1);
 	for (u32 acked = 1; acked < 16; acked = 2 * acked + 1)
 		ack(PSN(acked));
-	assert_int_equal(env.tx.window, 16);
+	assert_int_equal(env.tx.cwnd, 16);
 	ack(PSN(31));
-	assert_int_equal(env.tx.window, 20);
+	assert_int_equal(env.tx.cwnd, 20);
 }
 
 static void losses_wait_for_the_window_but_for_the_first(void **state)
@@ -120,11 +120,11 @@ static void what_was_held_does_not_open_the_window_again(void **state)
 	(void)state;
 	post(&msg);
 	gap_at(PSN(0), ((1ULL << 20) - 1) << 1, PSN(20), 0);
-	assert_int_equal(env.tx.window, 31);
+	assert_int_equal(env.tx.cwnd, 31);
 	ack(PSN(21));
-	assert_int_equal(env.tx.window, 31);
+	assert_int_equal(env.tx.cwnd, 31);
 	ack(PSN(28));
-	assert_int_equal(env.tx.window, 32);
+	assert_int_equal(env.tx.cwnd, 32);
 }
 
 static void no_more_is_sent_than_a_target_holds(void **state)
@@ -171,10 +171,10 @@ static void what_was_lost_keeps_the_window_closed(void **state)
 	post(&msg);
 	timeout();
 	ack_to(PSN(1), env.tx.turn);
-	assert_int_equal(env.tx.window, 2);
+	assert_int_equal(env.tx.cwnd, 2);
 	/* the first answer has told: this is a late one to what was behind the gap */
 	ack_to(PSN(2), 0);
-	assert_int_equal(env.tx.window, 3);
+	assert_int_equal(env.tx.cwnd, 3);
 }
 
 static void a_window_cut_for_a_gap_that_was_but_order_opens_again(void **state)
@@ -184,9 +184,9 @@ static void a_window_cut_for_a_gap_that_was_but_order_opens_again(void **state)
 	(void)state;
 	post(&msg);
 	gap_at(PSN(0), 1 << 8, PSN(8), 0);
-	assert_int_equal(env.tx.window, 24);
+	assert_int_equal(env.tx.cwnd, 24);
 	ack_to(PSN(1), 0);
-	assert_int_equal(env.tx.window, 32);
+	assert_int_equal(env.tx.cwnd, 32);
 }
 
 static void a_gap_with_nothing_behind_it_halves_the_window(void **state)
@@ -201,7 +201,7 @@ static void a_gap_with_nothing_behind_it_halves_the_window(void **state)
 	ack(PSN(16));
 	assert_int_equal(env.nsent, 32 + 16 + 20);
 	ack(PSN(36));
-	assert_int_equal(env.tx.window, 24);
+	assert_int_equal(env.tx.cwnd, 24);
 }
 
 static void a_cap_is_a_smaller_window(void **state)

@@ -140,7 +140,7 @@ static void fill_own(struct forge *forge, struct vqp_pkt *pkt)
 		fill_one_sided(forge, pkt);
 	if (!flow->opened)
 		fill_open(forge, pkt, flow->acked, flow->number);
-	if (!vqp_op_fetches(pkt->op) && percent(forge, 50))
+	if (!vqp_op_returns_data(pkt->op) && percent(forge, 50))
 		pkt->flags |= VQP_PKT_ACK_REQ;
 	if ((pkt->flags & VQP_PKT_LAST) && percent(forge, 10))
 		pkt->flags |= VQP_PKT_IMM;

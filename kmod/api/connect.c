@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "api/api.h"
+#include "api/internal.h"
+#include "dc/dc.h"
+#include "loop/loop.h"
+#include "meta/lookup.h"
+#include "ns/namespace.h"
+#include "queue/vqp.h"
+
+int vqp_attach(struct vqp *vqp, struct vqp_route *route)
+{
+	struct vqp_ns *local = route->local;
+
+	route->local = NULL;
+	return local ? vqp_loop_attach(vqp, local) : vqp_dc_attach(vqp, &route->dct);
+}
+
+int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
+{
+	struct vqp_route route;
+	int ret;
+
+	ret = vqp_meta_route(vqp->ns->tenant, gid, &route);
+	if (ret)
+		return ret;
+	if (!route.local)
+		ret = vqp_dc_resolve(&route.dct);
+	if (ret)
+		return ret;
+	/* To end a region under it may take seconds; many may wait here. */
+	ret = mutex_lock_killable(&vqp->owner->lock);
+	if (ret)
+		goto end_route;
+	if (!vqp_ns_alive(vqp->ns)) {
+		ret = -ESHUTDOWN;
+		goto unlock;
+	}
+	if (list_empty(&vqp->owner_link)) {
+		ret = -ENOENT;
+		goto unlock;
+	}
+	if (vqp->state != VQP_QP_INIT) {
+		ret = vqp->state == VQP_QP_CONNECTED ? -EISCONN : -EINVAL;
+		goto unlock;
+	}
+	memcpy(vqp->remote_gid, gid, VQP_GID_BYTES);
+	vqp->remote_port = port;
+	vqp->remote_qp = qp_num;
+	ret = vqp_attach(vqp, &route);
+unlock:
+	mutex_unlock(&vqp->owner->lock);
+end_route:
+	vqp_route_end(&route);
+	return ret;
+}
+
+int vqp_connect(struct vqp *vqp, const u8 *gid, u16 port)
+{
+	return port ? vqp_connect_to(vqp, gid, port, 0) : -EINVAL;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The target of a VQP is not where it was, or may not be: look it up again, and go on there. */
+#include "api/api.h"
+#include "api/internal.h"
+#include "base/counters.h"
+#include "base/dct_cache.h"
+#include "dc/dc.h"
+#include "meta/lookup.h"
+#include "ns/namespace.h"
+#include "queue/carrier.h"
+#include "queue/vqp.h"
+
+/* The target is not where the metadata said. Once: look up again and go on there. */
+static void relocate_lost(struct vqp *vqp)
+{
+	struct vqp_route route;
+	int ret = -EHOSTUNREACH;
+
+	if (!vqp_is_lost(vqp))
+		return;
+	vqp_count_event(VQP_EV_STALE);
+	if (!vqp->rerouted) {
+		vqp_dct_cache_forget(vqp->ns->tenant, vqp->remote_gid);
+		ret = vqp_meta_route(vqp->ns->tenant, vqp->remote_gid, &route);
+	}
+	if (!ret) {
+		vqp->rerouted = true;
+		ret = vqp_attach(vqp, &route);
+	}
+	if (ret)
+		vqp_fail(vqp, VQP_WC_RETRY_EXC_ERR);
+}
+
+/*
+ * The target is silent. A node that started anew has other lanes: packets for
+ * the old ones vanish, and nobody says so. If nothing has changed, the flow
+ * goes on trying until it gives up.
+ */
+static void relocate_silent(struct vqp *vqp)
+{
+	struct vqp_route route;
+	bool going;
+
+	/* Rerouted meanwhile, to this node perhaps? Nobody but this work changes the carrier. */
+	spin_lock_bh(&vqp->lock);
+	going = vqp->state == VQP_QP_CONNECTED && vqp->carrier == &vqp_dc_carrier &&
+		!vqp->carrier->lost(vqp);
+	spin_unlock_bh(&vqp->lock);
+	if (!going)
+		return;
+	vqp_dct_cache_forget(vqp->ns->tenant, vqp->remote_gid);
+	if (vqp_meta_route(vqp->ns->tenant, vqp->remote_gid, &route))
+		return;
+	if (route.local || memcmp(&route.dct, &vqp->dc.dct, sizeof(route.dct)))
+		vqp_attach(vqp, &route);
+}
+
+void vqp_relocate_work(struct work_struct *work)
+{
+	struct vqp *vqp = container_of(work, struct vqp, work);
+
+	if (test_and_clear_bit(VQP_TODO_FLUSH, &vqp->todo))
+		vqp_fail(vqp, VQP_WC_WR_FLUSH_ERR);
+	if (test_and_clear_bit(VQP_TODO_REROUTE, &vqp->todo))
+		relocate_lost(vqp);
+	if (test_and_clear_bit(VQP_TODO_SUSPECT, &vqp->todo))
+		relocate_silent(vqp);
+	vqp_put(vqp);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a namespace has of a thing, and may have. Charged before it is made, and
+ * exactly: what does not fit is never counted. What fits is counted until it is made,
+ * or has failed for another reason. Any context.
+ */
+#ifndef VQP_BASE_LIMIT_H
+#define VQP_BASE_LIMIT_H
+
+#include <linux/atomic.h>
+#include <linux/limits.h>
+#include <linux/types.h>
+
+enum vqp_limited {
+	VQP_LIMIT_VQPS,
+	VQP_LIMIT_MRS,
+	VQP_LIMIT_BYTES,	/* pages that regions pin, each anew, and pages of arenas */
+	VQP_LIMIT_MAX,
+};
+
+#define VQP_LIMIT_KEEP	U64_MAX	/* instead of a new max: as it is */
+
+struct vqp_limit {
+	atomic64_t used;
+	u64 max;		/* 0: none; may change at any time, to less than is used, too */
+};
+
+/* -EDQUOT: it would be more than max. */
+int __must_check vqp_limit_charge(struct vqp_limit *limit, u64 amount);
+void vqp_limit_uncharge(struct vqp_limit *limit, u64 amount);
+void vqp_limit_set(struct vqp_limit *limit, u64 max);
+
+#endif

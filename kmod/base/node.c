@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/cache.h>
+#include <linux/init.h>
+#include <linux/random.h>
+#include "base/node.h"
+
+static u32 node_epoch __ro_after_init;
+static u32 node_lanes __ro_after_init;
+
+void __init vqp_node_init(u32 lanes)
+{
+	node_epoch = get_random_u32() | 1;
+	node_lanes = lanes;
+}
+
+u32 vqp_node_epoch(void)
+{
+	return node_epoch;
+}
+
+u32 vqp_node_lanes(void)
+{
+	return node_lanes;
+}

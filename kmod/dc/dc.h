@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The dc carrier: DC's semantics in software over the lanes' UD QPs. This file
+ * joins the initiator's half of the protocol core (engine/tx.h) to lanes, peers,
+ * VQPs and memory; dc/responder.h the target's.
+ */
+#ifndef VQP_DC_DC_H
+#define VQP_DC_DC_H
+
+#include <linux/types.h>
+#include "engine/wire.h"
+
+struct vqp;
+struct vqp_carrier_ops;
+struct vqp_lane;
+
+extern const struct vqp_carrier_ops vqp_dc_carrier;
+
+/*
+ * Have the address of the node `dct` resolved, which takes seconds, before locks are taken to
+ * attach to it. -ENETDOWN, -EHOSTUNREACH, ...
+ */
+int vqp_dc_resolve(const struct vqp_dct *dct);
+
+/* Connect vqp to the node `dct`, also anew. Process context. -ENETDOWN, -EHOSTUNREACH, ... */
+int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct);
+
+/* vqp_device_user.down and .input: every flow fails; a packet arrived. */
+void vqp_dc_fail_all(void);
+void vqp_dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Contexts: open files of /dev/vqp. Each is a struct vqp_owner: all that a function holds, but CQs,
+ * lives and dies with one.
+ */
+#ifndef VQP_DEV_CONTEXT_H
+#define VQP_DEV_CONTEXT_H
+
+int __init vqp_context_init(void);
+void vqp_context_exit(void);
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <linux/vqp.h>
+#include "base/compat.h"
+#include "dev/cq_file.h"
+#include "ns/owner.h"
+#include "queue/cq.h"
+
+static __poll_t cq_poll(struct file *file, struct poll_table_struct *wait)
+{
+	struct vqp_cq *cq = file->private_data;
+	__poll_t events = 0;
+
+	poll_wait(file, &cq->wait, wait);
+	spin_lock_irq(&cq->lock);
+	cq->looked_at = true;
+	if (cq->tail != READ_ONCE(cq->ring->head))
+		events |= EPOLLIN | EPOLLRDNORM;
+	if (cq->overflowed)
+		events |= EPOLLERR;
+	spin_unlock_irq(&cq->lock);
+	return events;
+}
+
+static int cq_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct vqp_cq *cq = file->private_data;
+	unsigned long at;
+	int ret = 0;
+
+	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != vqp_cq_ring_bytes(cq->entries) ||
+	    !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	/* The ring is charged to its owner, which vmalloc_user() memory would not be. */
+	for (at = 0; at < vqp_cq_ring_bytes(cq->entries) && !ret; at += PAGE_SIZE)
+		ret = vm_insert_page(vma, vma->vm_start + at,
+				     vmalloc_to_page((void *)cq->ring + at));
+	return ret;
+}
+
+static int cq_file_release(struct inode *inode, struct file *file)
+{
+	vqp_cq_put(file->private_data);
+	return 0;
+}
+
+static const struct file_operations cq_fops = {
+	.owner = THIS_MODULE,
+	.poll = cq_poll,
+	.mmap = cq_mmap,
+	.release = cq_file_release,
+};
+
+int vqp_cq_file_create(struct vqp_owner *owner, struct vqp_create_cq *arg,
+		       void __user *uarg, size_t usize)
+{
+	struct vqp_cq *cq;
+	struct file *file;
+	int fd, ret;
+
+	if (!arg->cqe || arg->cqe > VQP_MAX_CQE)
+		return -EINVAL;
+	cq = vqp_cq_create(owner, arg->cqe);
+	if (!cq)
+		return -ENOMEM;
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0) {
+		ret = fd;
+		goto put_cq;
+	}
+	file = anon_inode_getfile("[vqp-cq]", &cq_fops, cq, O_RDWR | O_CLOEXEC);
+	if (IS_ERR(file)) {
+		ret = PTR_ERR(file);
+		goto put_fd;
+	}
+	arg->fd = fd;
+	arg->cqe = cq->entries;
+	arg->ring_bytes = vqp_cq_ring_bytes(cq->entries);
+	/* The descriptor becomes visible only when user space has its number. */
+	if (copy_to_user(uarg, arg, min(usize, sizeof(*arg)))) {
+		put_unused_fd(fd);
+		fput(file);
+		return -EFAULT;
+	}
+	fd_install(fd, file);
+	return 0;
+
+put_fd:
+	put_unused_fd(fd);
+put_cq:
+	vqp_cq_put(cq);
+	return ret;
+}
+
+struct vqp_cq *vqp_cq_file_get(const struct vqp_owner *owner, int fd)
+{
+	struct file *file = fget(fd);
+	struct vqp_cq *cq;
+
+	if (!file)
+		return ERR_PTR(-EBADF);
+	cq = file->private_data;
+	if (file->f_op != &cq_fops || cq->owner != owner || cq->ns != owner->ns)
+		cq = ERR_PTR(-EINVAL);
+	else
+		kref_get(&cq->ref);
+	fput(file);
+	return cq;
+}

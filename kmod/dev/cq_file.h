@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The descriptor of a CQ, by which user space maps its ring and waits for CQEs. */
+#ifndef VQP_DEV_CQ_FILE_H
+#define VQP_DEV_CQ_FILE_H
+
+#include <linux/types.h>
+
+struct vqp_cq;
+struct vqp_create_cq;
+struct vqp_owner;
+
+/* Make a CQ and its descriptor, and tell user space of both. Process context. */
+int vqp_cq_file_create(struct vqp_owner *owner, struct vqp_create_cq *arg,
+		       void __user *uarg, size_t usize);
+
+/* The CQ behind fd, referenced, if it is owner's; ERR_PTR(-EBADF or -EINVAL). */
+struct vqp_cq *vqp_cq_file_get(const struct vqp_owner *owner, int fd);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The parent: the physical RDMA device this node uses, and the fixed pool of
+ * UD QPs (lanes) on it. Everything is made once when the device has an address
+ * and is gone when the device goes.
+ */
+#ifndef VQP_DEVICE_PARENT_H
+#define VQP_DEVICE_PARENT_H
+
+#include <linux/rcupdate.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include "engine/tx.h"
+
+struct vqp_lane;
+struct vqp_parent;
+
+/*
+ * Initiators do not repeat what a target might have forgotten: after so long without an answer
+ * they fail a flow that may have been carried out.
+ */
+#define VQP_FORGET_US	(25U * 1000 * 1000)
+
+/*
+ * What uses the device. Each callback may sleep, and may be NULL. They are called in the order of
+ * registration, one after the other.
+ */
+struct vqp_device_user {
+	struct list_head link;		/* in device/parent.c's list */
+	/* A parent has been made, but is not visible yet. Add to pool_bytes what it costs. */
+	void (*up)(struct vqp_parent *parent);
+	/* The parent is visible no more, and its lanes are about to go: let go of both. */
+	void (*down)(void);
+	/*
+	 * A packet has arrived from node `gid`, QP `qpn`. One user takes packets. Called with
+	 * bottom halves off.
+	 */
+	void (*input)(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
+};
+
+struct vqp_parent {
+	struct ib_device *dev;
+	struct ib_pd *pd;
+	u32 port;
+	int gid_index;
+	u32 mtu;			/* bytes of a UD payload */
+	struct vqp_tx_cfg cfg;		/* for flows over it */
+	struct vqp_dct dct;		/* what other nodes must know */
+	u32 nlanes;
+	struct vqp_lane *lanes[VQP_WIRE_LANES_MAX];
+	u64 pool_bytes;			/* of the lanes, and what users hold for them */
+	u32 life;			/* no other parent's */
+	/* vqp_device_user.input of the one that has it */
+	void (*input)(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
+	struct work_struct *recheck;	/* looks whether this is still a good parent */
+	bool broken;			/* a lane failed */
+};
+
+int __init vqp_parent_init(void);
+void vqp_parent_exit(void);
+
+/* Register a user for good, before vqp_parent_init(). */
+void __init vqp_device_use(struct vqp_device_user *user);
+
+/* The parent, or NULL; valid inside the RCU read section. */
+struct vqp_parent *vqp_parent_rcu(void);
+
+/*
+ * The same for process context that sleeps: it stays in place until vqp_parent_leave(). NULL: none,
+ * do not leave.
+ */
+struct vqp_parent *vqp_parent_enter(int *token);
+void vqp_parent_leave(int token);
+
+bool vqp_parent_is_up(void);
+
+/*
+ * Free a CQ of IB_POLL_SOFTIRQ whose QPs have been destroyed. None of its completion handlers runs
+ * afterwards. May sleep.
+ */
+void vqp_parent_free_cq(struct ib_cq *cq);
+
+/* A lane failed for good: all start anew, a little later. Any context. */
+void vqp_parent_break(struct vqp_parent *parent);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The loop carrier: both ends on this node. The posting thread copies once,
+ * from page to page, and completes the request before the post returns. A SEND
+ * that finds no receive posted waits until there is one.
+ */
+#ifndef VQP_LOOP_LOOP_H
+#define VQP_LOOP_LOOP_H
+
+#include <linux/init.h>
+
+struct vqp;
+struct vqp_carrier_ops;
+struct vqp_ns;
+
+extern const struct vqp_carrier_ops vqp_loop_carrier;
+
+int __init vqp_loop_init(void);
+void vqp_loop_exit(void);
+
+/*
+ * Attach vqp to `local` (takes over the reference, also on failure), also anew after a reroute.
+ * Process context.
+ */
+int vqp_loop_attach(struct vqp *vqp, struct vqp_ns *local);
+
+#endif

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/capability.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/vqp.h>
+#include "base/compat.h"
+#include "base/counters.h"
+#include "base/ids.h"
+#include "mem/arena.h"
+#include "mem/mr.h"
+#include "ns/namespace.h"
+#include "ns/owner.h"
+
+#define KEY_TAG_BITS	16
+#define KEY_INDEX_MAX	((1U << (32 - KEY_TAG_BITS)) - 1)
+#define PIN_BATCH	4096
+
+#define ACCESS_ALL	(VQP_ACCESS_LOCAL_WRITE | VQP_ACCESS_REMOTE_WRITE | \
+			 VQP_ACCESS_REMOTE_READ | VQP_ACCESS_REMOTE_ATOMIC)
+#define ACCESS_WRITES	(VQP_ACCESS_REMOTE_WRITE | VQP_ACCESS_REMOTE_ATOMIC)
+
+static void (*mr_revoke)(struct vqp_mr *mr) __ro_after_init;
+
+static bool mr_covers(const struct vqp_mr *mr, u32 key, u64 addr, u64 bytes,
+		      u32 access, const struct vqp_owner *owner)
+{
+	return READ_ONCE(mr->key) == key && (mr->access & access) == access &&
+	       (!owner || mr->owner == owner) &&
+	       addr >= mr->addr && bytes <= mr->length &&
+	       addr - mr->addr <= mr->length - bytes;
+}
+
+struct vqp_mr *vqp_mr_get(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes,
+			  u32 access, const struct vqp_owner *owner)
+{
+	struct vqp_mr *mr;
+
+	rcu_read_lock();
+	mr = xa_load(&ns->keys, key >> KEY_TAG_BITS);
+	if (mr && (!mr_covers(mr, key, addr, bytes, access, owner) ||
+		   !refcount_inc_not_zero(&mr->ref)))
+		mr = NULL;
+	rcu_read_unlock();
+	return mr;
+}
+
+bool vqp_mr_valid(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes, u32 access,
+		  const struct vqp_owner *owner)
+{
+	struct vqp_mr *mr;
+	bool valid;
+
+	rcu_read_lock();
+	mr = xa_load(&ns->keys, key >> KEY_TAG_BITS);
+	valid = mr && mr_covers(mr, key, addr, bytes, access, owner);
+	rcu_read_unlock();
+	return valid;
+}
+
+struct vqp_mr *vqp_mr_find(struct vqp_ns *ns, u32 key)
+{
+	struct vqp_mr *mr;
+
+	rcu_read_lock();
+	mr = xa_load(&ns->keys, key >> KEY_TAG_BITS);
+	if (mr && (READ_ONCE(mr->key) != key || !refcount_inc_not_zero(&mr->ref)))
+		mr = NULL;
+	rcu_read_unlock();
+	return mr;
+}
+
+void vqp_mr_hold(struct vqp_mr *mr)
+{
+	refcount_inc(&mr->ref);
+}
+
+void vqp_mr_put(struct vqp_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->ref))
+		complete(&mr->unused);
+}
+
+static unsigned int mr_pin_flags(const struct vqp_mr *mr)
+{
+	return mr->access & VQP_ACCESS_LOCAL_WRITE ? FOLL_LONGTERM | FOLL_WRITE : FOLL_LONGTERM;
+}
+
+static u64 mr_pinned_bytes(const struct vqp_mr *mr)
+{
+	return (u64)mr->npages << PAGE_SHIFT;
+}
+
+static void mr_unpin(struct vqp_mr *mr, unsigned long pinned)
+{
+	unpin_user_pages_dirty_lock(mr->pages, pinned,
+				    mr->access & VQP_ACCESS_LOCAL_WRITE);
+	atomic64_sub(mr->npages, &mr->mm->pinned_vm);
+	mmdrop(mr->mm);
+	kvfree(mr->pages);
+	vqp_limit_uncharge(&mr->ns->limits[VQP_LIMIT_BYTES], mr_pinned_bytes(mr));
+}
+
+static int mr_pin(struct vqp_mr *mr)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	unsigned long start = mr->addr & PAGE_MASK, done = 0;
+	int ret;
+
+	mr->first_offset = offset_in_page(mr->addr);
+	mr->npages = (mr->addr + mr->length - start + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	if (mr->npages > INT_MAX / sizeof(*mr->pages))
+		return -ENOMEM;
+	/* Charged before anything is allocated: the array's size is the caller's choice, too. */
+	ret = vqp_limit_charge(&mr->ns->limits[VQP_LIMIT_BYTES], mr_pinned_bytes(mr));
+	if (ret)
+		return ret;
+	mr->mm = current->mm;
+	mmgrab(mr->mm);
+	if (atomic64_add_return(mr->npages, &mr->mm->pinned_vm) <= limit || capable(CAP_IPC_LOCK))
+		mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL_ACCOUNT);
+	if (!mr->pages) {
+		mr_unpin(mr, 0);
+		return -ENOMEM;
+	}
+	while (done < mr->npages) {
+		ret = pin_user_pages_fast(start + (done << PAGE_SHIFT),
+					  min(mr->npages - done, (unsigned long)PIN_BATCH),
+					  mr_pin_flags(mr), mr->pages + done);
+		if (ret <= 0) {
+			mr_unpin(mr, done);
+			return ret ?: -EFAULT;
+		}
+		done += ret;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Give the pages back to whoever they came from. */
+static void mr_release_pages(struct vqp_mr *mr)
+{
+	if (mr->arena)
+		vqp_arena_put(mr->arena);
+	else
+		mr_unpin(mr, mr->npages);
+}
+
+static int mr_take_pages(struct vqp_owner *owner, struct vqp_mr *mr)
+{
+	u64 offset;
+
+	mr->arena = vqp_arena_find(owner, mr->addr, mr->length, &offset);
+	if (!mr->arena)
+		return mr_pin(mr);
+	mr->pages = mr->arena->pages + (offset >> PAGE_SHIFT);
+	mr->first_offset = offset_in_page(offset);
+	mr->npages = mr->arena->npages - (offset >> PAGE_SHIFT);
+	return 0;
+}
+
+static int mr_check(const struct vqp_reg_mr *arg)
+{
+	if (!arg->length || arg->addr + arg->length < arg->addr ||
+	    arg->addr + arg->length > TASK_SIZE_MAX)
+		return -EINVAL;
+	if (arg->access & ~ACCESS_ALL)
+		return -EINVAL;
+	if ((arg->access & ACCESS_WRITES) && !(arg->access & VQP_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * Requests that name a region by key may be under way when it goes. Its index rests until all
+ * others have been used, so that they do not find another one there, one time in 65,536. Until
+ * the key is complete, no key fits it.
+ */
+static int mr_publish(struct vqp_mr *mr)
+{
+	struct vqp_ns *ns = mr->ns;
+	u32 index;
+	int ret;
+
+	ret = vqp_id_take(&ns->keys, KEY_INDEX_MAX, &ns->next_key_index, mr, &index);
+	if (ret)
+		return ret == -EBUSY ? -ENOSPC : ret;
+	WRITE_ONCE(mr->key, index << KEY_TAG_BITS | (get_random_u32() >> (32 - KEY_TAG_BITS)));
+	return 0;
+}
+
+int vqp_mr_reg(struct vqp_owner *owner, struct vqp_reg_mr *arg)
+{
+	struct vqp_mr *mr;
+	int ret;
+
+	ret = mr_check(arg);
+	if (ret)
+		return ret;
+	ret = vqp_limit_charge(&owner->ns->limits[VQP_LIMIT_MRS], 1);
+	if (ret)
+		return ret;
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr) {
+		ret = -ENOMEM;
+		goto uncharge;
+	}
+	mr->addr = arg->addr;
+	mr->length = arg->length;
+	mr->access = arg->access;
+	mr->owner = owner;
+	mr->ns = owner->ns;
+	refcount_set(&mr->ref, 1);
+	init_completion(&mr->unused);
+	INIT_LIST_HEAD(&mr->windows);
+	ret = mr_take_pages(owner, mr);
+	if (ret)
+		goto free;
+
+	mutex_lock(&owner->lock);
+	ret = owner->dead ? -ESHUTDOWN : mr_publish(mr);
+	if (!ret) {
+		list_add(&mr->owner_link, &owner->mrs);
+		/* Later, another thread may have deregistered it. */
+		arg->key = mr->key;
+	}
+	mutex_unlock(&owner->lock);
+	if (ret)
+		goto release;
+	vqp_count_made(VQP_OBJ_MR);
+	return 0;
+
+release:
+	mr_release_pages(mr);
+free:
+	kfree(mr);
+uncharge:
+	vqp_limit_uncharge(&owner->ns->limits[VQP_LIMIT_MRS], 1);
+	return ret;
+}
+
+void __init vqp_mr_set_revoke(void (*revoke)(struct vqp_mr *mr))
+{
+	mr_revoke = revoke;
+}
+
+void vqp_mr_revoke(struct vqp_mr *mr)
+{
+	mr_revoke(mr);
+}
+
+void vqp_mr_destroy(struct vqp_mr *mr)
+{
+	lockdep_assert_held(&mr->owner->lock);
+	list_del(&mr->owner_link);
+	xa_erase(&mr->ns->keys, mr->key >> KEY_TAG_BITS);
+	/* Nobody finds it any more; wait for those who are copying. */
+	vqp_mr_put(mr);
+	wait_for_completion(&mr->unused);
+	vqp_mr_revoke(mr);
+	mr_release_pages(mr);
+	vqp_limit_uncharge(&mr->ns->limits[VQP_LIMIT_MRS], 1);
+	kfree_rcu(mr, rcu);
+	vqp_count_freed(VQP_OBJ_MR);
+}
+
+int vqp_mr_dereg(struct vqp_owner *owner, u32 key)
+{
+	struct vqp_mr *mr;
+	bool own;
+
+	mutex_lock(&owner->lock);
+	/* Another owner's may go at any time; this one's only under owner->lock. */
+	rcu_read_lock();
+	mr = xa_load(&owner->ns->keys, key >> KEY_TAG_BITS);
+	own = mr && READ_ONCE(mr->key) == key && mr->owner == owner;
+	rcu_read_unlock();
+	if (own)
+		vqp_mr_destroy(mr);
+	mutex_unlock(&owner->lock);
+	return own ? 0 : -ENOENT;
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/capability.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
+#include <linux/slab.h>
+#include <linux/user_namespace.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include "base/counters.h"
+#include "base/dct_cache.h"
+#include "ns/namespace.h"
+
+struct vqp_net {
+	struct list_head namespaces;	/* oldest first, one reference each; under ns_mutex */
+};
+
+static unsigned int vqp_net_id __read_mostly;
+
+/* Guards the table's writers, every vqp_net, and the transition to dead. */
+static DEFINE_MUTEX(ns_mutex);
+static DEFINE_HASHTABLE(ns_table, 10);
+static struct vqp_ns *ns_host;
+static u32 ns_generation = 1;	/* changes with the table */
+
+static LIST_HEAD(ns_users);	/* constant once the module is initialized */
+
+void __init vqp_ns_use(struct vqp_ns_user *user)
+{
+	list_add_tail(&user->link, &ns_users);
+}
+
+static u32 ns_hash(u32 tenant, const u8 *gid)
+{
+	return jhash(gid, VQP_GID_BYTES, tenant);
+}
+
+void vqp_ns_get(struct vqp_ns *ns)
+{
+	kref_get(&ns->ref);
+}
+
+static void ns_free(struct rcu_head *rcu)
+{
+	struct vqp_ns *ns = container_of(rcu, struct vqp_ns, rcu);
+
+	/* Its tables are empty, and nobody waits at its throttle: all these held references. */
+	vqp_throttle_end(&ns->throttle);
+	kfree(ns);
+	vqp_count_freed(VQP_OBJ_NS);
+}
+
+static void ns_release(struct kref *ref)
+{
+	struct vqp_ns *ns = container_of(ref, struct vqp_ns, ref);
+
+	call_rcu(&ns->rcu, ns_free);
+}
+
+void vqp_ns_put(struct vqp_ns *ns)
+{
+	kref_put(&ns->ref, ns_release);
+}
+
+static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 ino)
+{
+	struct vqp_ns *ns = kzalloc(sizeof(*ns), GFP_KERNEL_ACCOUNT);
+
+	if (!ns)
+		return NULL;
+	kref_init(&ns->ref);
+	ns->tenant = tenant;
+	memcpy(ns->gid, gid, VQP_GID_BYTES);
+	strscpy(ns->name, name, sizeof(ns->name));
+	ns->netns_ino = ino;
+	xa_init_flags(&ns->vqps, XA_FLAGS_ALLOC1);
+	xa_init_flags(&ns->ports, XA_FLAGS_ALLOC);
+	xa_init_flags(&ns->keys, XA_FLAGS_ALLOC1);
+	vqp_throttle_init(&ns->throttle);
+	ns->priority = VQP_PRIORITY_NORMAL;
+	mutex_init(&ns->lock);
+	INIT_LIST_HEAD(&ns->owners);
+	vqp_owner_init(&ns->kernel);
+	ns->kernel.ns = ns;
+	INIT_LIST_HEAD(&ns->net_link);
+	INIT_HLIST_NODE(&ns->node);
+	vqp_count_made(VQP_OBJ_NS);
+	return ns;
+}
+
+/* Under rcu_read_lock() or ns_mutex. */
+static struct vqp_ns *ns_lookup(u32 tenant, const u8 *gid)
+{
+	struct vqp_ns *ns;
+
+	hash_for_each_possible_rcu(ns_table, ns, node, ns_hash(tenant, gid),
+				   lockdep_is_held(&ns_mutex)) {
+		if (ns->tenant == tenant && !memcmp(ns->gid, gid, VQP_GID_BYTES))
+			return ns;
+	}
+	return NULL;
+}
+
+struct vqp_ns *vqp_ns_find(u32 tenant, const u8 *gid)
+{
+	struct vqp_ns *ns;
+
+	rcu_read_lock();
+	ns = ns_lookup(tenant, gid);
+	if (ns && !kref_get_unless_zero(&ns->ref))
+		ns = NULL;
+	rcu_read_unlock();
+	return ns;
+}
+
+struct vqp_ns *vqp_ns_host(void)
+{
+	vqp_ns_get(ns_host);
+	return ns_host;
+}
+
+static struct vqp_ns *ns_of_vnet(struct vqp_net *vnet, const u8 *gid)
+{
+	struct vqp_ns *ns;
+
+	lockdep_assert_held(&ns_mutex);
+	if (list_empty(&vnet->namespaces))
+		return ERR_PTR(-ENONET);
+	list_for_each_entry(ns, &vnet->namespaces, net_link) {
+		if (!gid || !memcmp(ns->gid, gid, VQP_GID_BYTES))
+			return ns;
+	}
+	return ERR_PTR(-EADDRNOTAVAIL);
+}
+
+struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid)
+{
+	struct vqp_ns *ns;
+
+	if (net_eq(net, &init_net) && !ns_capable(&init_user_ns, CAP_NET_ADMIN))
+		return ERR_PTR(-EPERM);
+	mutex_lock(&ns_mutex);
+	ns = ns_of_vnet(net_generic(net, vqp_net_id), gid);
+	if (!IS_ERR(ns))
+		vqp_ns_get(ns);
+	mutex_unlock(&ns_mutex);
+	return ns;
+}
+
+/*
+ * Kill a namespace that ns_take() took, and drop the reference of vqp_net. Its users walk all
+ * that it has, so that no lock is held here that concerns other namespaces.
+ */
+static void ns_kill(struct vqp_ns *ns)
+{
+	struct vqp_ns_user *user;
+
+	list_for_each_entry(user, &ns_users, link)
+		user->kill(ns);
+	vqp_ns_put(ns);
+}
+
+static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
+{
+	int i;
+
+	lockdep_assert_held(&ns_mutex);
+	for (i = 0; i < VQP_LIMIT_MAX; i++)
+		vqp_limit_set(&ns->limits[i], terms->max[i]);
+	if (terms->max_rate != VQP_LIMIT_KEEP)
+		vqp_throttle_set(&ns->throttle, terms->max_rate);
+	if (terms->priority)
+		WRITE_ONCE(ns->priority, terms->priority);
+}
+
+int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
+	       const struct vqp_ns_terms *terms, bool exclusive)
+{
+	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+	struct vqp_ns *ns;
+	int ret = 0;
+
+	if (!tenant || net_eq(net, &init_net))
+		return -EINVAL;
+	mutex_lock(&ns_mutex);
+	ns = ns_of_vnet(vnet, NULL);
+	if (!IS_ERR(ns) && ns->tenant != tenant) {
+		ret = -EEXIST;
+		goto unlock;
+	}
+	ns = ns_lookup(tenant, gid);
+	if (ns) {
+		if (ns->vnet != vnet)
+			ret = -EADDRINUSE;
+		else if (exclusive)
+			ret = -EEXIST;
+		else
+			ns_set_terms(ns, terms);
+		goto unlock;
+	}
+	ns = ns_alloc(tenant, gid, name, net->ns.inum);
+	if (!ns) {
+		ret = -ENOMEM;
+		goto unlock;
+	}
+	ns_set_terms(ns, terms);
+	ns->vnet = vnet;
+	list_add_tail(&ns->net_link, &vnet->namespaces);
+	ns_generation++;
+	hash_add_rcu(ns_table, &ns->node, ns_hash(tenant, gid));
+	/* What this node remembers of the address elsewhere is old now. */
+	vqp_dct_cache_forget(tenant, gid);
+unlock:
+	mutex_unlock(&ns_mutex);
+	return ret;
+}
+
+/* Out of the table, so that nothing new finds it; the caller does ns_kill(). */
+static void ns_take(struct vqp_ns *ns)
+{
+	lockdep_assert_held(&ns_mutex);
+	list_del_init(&ns->net_link);
+	ns_generation++;
+	hash_del_rcu(&ns->node);
+	WRITE_ONCE(ns->dead, true);
+}
+
+int vqp_ns_del_net(struct net *net)
+{
+	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+	struct vqp_ns *ns, *next;
+	LIST_HEAD(taken);
+
+	if (net_eq(net, &init_net))
+		return -ENOENT;
+	mutex_lock(&ns_mutex);
+	list_for_each_entry_safe(ns, next, &vnet->namespaces, net_link) {
+		ns_take(ns);
+		list_add_tail(&ns->net_link, &taken);
+	}
+	mutex_unlock(&ns_mutex);
+	if (list_empty(&taken))
+		return -ENOENT;
+	list_for_each_entry_safe(ns, next, &taken, net_link) {
+		list_del(&ns->net_link);
+		ns_kill(ns);
+	}
+	return 0;
+}
+
+int vqp_ns_del(u32 tenant, const u8 *gid)
+{
+	struct vqp_ns *ns;
+
+	mutex_lock(&ns_mutex);
+	ns = ns_lookup(tenant, gid);
+	if (ns == ns_host)
+		ns = NULL;
+	if (ns)
+		ns_take(ns);
+	mutex_unlock(&ns_mutex);
+	if (!ns)
+		return -ENOENT;
+	ns_kill(ns);
+	return 0;
+}
+
+int vqp_ns_set_net(struct net *net, const struct vqp_ns_terms *terms)
+{
+	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+	struct vqp_ns *ns;
+	int ret = -ENOENT;
+
+	if (net_eq(net, &init_net))
+		return ret;
+	mutex_lock(&ns_mutex);
+	list_for_each_entry(ns, &vnet->namespaces, net_link) {
+		ns_set_terms(ns, terms);
+		ret = 0;
+	}
+	mutex_unlock(&ns_mutex);
+	return ret;
+}
+
+int vqp_ns_set(u32 tenant, const u8 *gid, const struct vqp_ns_terms *terms)
+{
+	struct vqp_ns *ns;
+	int ret = -ENOENT;
+
+	mutex_lock(&ns_mutex);
+	ns = ns_lookup(tenant, gid);
+	if (ns && ns != ns_host) {
+		ns_set_terms(ns, terms);
+		ret = 0;
+	}
+	mutex_unlock(&ns_mutex);
+	return ret;
+}
+
+void vqp_ns_set_host_gid(const u8 *gid)
+{
+	mutex_lock(&ns_mutex);
+	if (!hlist_unhashed(&ns_host->node)) {
+		hash_del_rcu(&ns_host->node);
+		/* A reader must not follow the node to its new bucket. */
+		synchronize_rcu();
+		INIT_HLIST_NODE(&ns_host->node);
+	}
+	if (gid) {
+		memcpy(ns_host->gid, gid, VQP_GID_BYTES);
+		hash_add_rcu(ns_table, &ns_host->node, ns_hash(0, gid));
+	}
+	mutex_unlock(&ns_mutex);
+}
+
+int vqp_ns_walk(int skip, u32 *generation, int (*fn)(struct vqp_ns *ns, void *arg), void *arg)
+{
+	struct vqp_ns *ns;
+	int bkt, i = 0;
+
+	mutex_lock(&ns_mutex);
+	*generation = ns_generation;
+	hash_for_each(ns_table, bkt, ns, node) {
+		if (i++ < skip)
+			continue;
+		if (fn(ns, arg)) {
+			i--;
+			break;
+		}
+	}
+	mutex_unlock(&ns_mutex);
+	return i;
+}
+
+static int __net_init ns_net_init(struct net *net)
+{
+	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+
+	INIT_LIST_HEAD(&vnet->namespaces);
+	return 0;
+}
+
+static void __net_exit ns_net_exit(struct net *net)
+{
+	vqp_ns_del_net(net);
+}
+
+static struct pernet_operations ns_net_ops = {
+	.init = ns_net_init,
+	.exit = ns_net_exit,
+	.id = &vqp_net_id,
+	.size = sizeof(struct vqp_net),
+};
+
+int __init vqp_ns_init(void)
+{
+	static const u8 nowhere[VQP_GID_BYTES];
+	struct vqp_net *vnet;
+	int ret;
+
+	ns_host = ns_alloc(0, nowhere, "host", init_net.ns.inum);
+	if (!ns_host)
+		return -ENOMEM;
+	ret = register_pernet_subsys(&ns_net_ops);
+	if (ret) {
+		vqp_ns_put(ns_host);
+		return ret;
+	}
+	vnet = net_generic(&init_net, vqp_net_id);
+	mutex_lock(&ns_mutex);
+	ns_host->vnet = vnet;
+	list_add(&ns_host->net_link, &vnet->namespaces);
+	mutex_unlock(&ns_mutex);
+	return 0;
+}
+
+void vqp_ns_exit(void)
+{
+	unregister_pernet_subsys(&ns_net_ops);
+	vqp_ns_put(ns_host);
+}

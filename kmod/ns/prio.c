@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/jiffies.h>
+#include "ns/namespace.h"
+#include "ns/prio.h"
+
+/* Longer than a round trip and the time in which a function makes its next request. */
+#define PRIO_RECENT_MS	50
+
+/* When each priority last sent, in jiffies. */
+static unsigned long prio_sent[VQP_PRIORITY_HIGH + 1];
+
+void vqp_prio_note(const struct vqp_ns *ns)
+{
+	unsigned long *sent = &prio_sent[READ_ONCE(ns->priority)];
+	const unsigned long now = jiffies;
+
+	/* Everybody's: written once in a tick. */
+	if (READ_ONCE(*sent) != now)
+		WRITE_ONCE(*sent, now);
+}
+
+bool vqp_prio_yields(const struct vqp_ns *ns)
+{
+	u32 higher = READ_ONCE(ns->priority);
+
+	while (++higher <= VQP_PRIORITY_HIGH)
+		if (time_before(jiffies, READ_ONCE(prio_sent[higher]) +
+					 msecs_to_jiffies(PRIO_RECENT_MS)))
+			return true;
+	return false;
+}

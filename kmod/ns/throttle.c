@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/errno.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/sizes.h>
+#include "base/compat.h"
+#include "base/counters.h"
+#include "ns/throttle.h"
+
+static void throttle_arm(struct vqp_throttle *throttle)
+{
+	lockdep_assert_held(&throttle->lock);
+	if (!list_empty(&throttle->waiters))
+		hrtimer_start(&throttle->timer,
+			      ns_to_ktime(vqp_rate_wait_ns(&throttle->rate, ktime_get_ns())),
+			      HRTIMER_MODE_REL_SOFT);
+}
+
+/* A packet, or what comes in some 60 us: a long line is not gone through for nothing. */
+static u32 throttle_turn_bytes(const struct vqp_throttle *throttle)
+{
+	return clamp_t(u64, throttle->rate.max >> 14, SZ_4K, SZ_1M);
+}
+
+/*
+ * Turns, until somebody has all that it waits for; NULL: no more may pass now, or nobody waits.
+ * What is left of a turn is for what it sends next.
+ */
+static struct vqp_wait *throttle_grant(struct vqp_throttle *throttle)
+{
+	const u64 now_ns = ktime_get_ns();
+	struct vqp_throttle_turn *turn;
+
+	lockdep_assert_held(&throttle->lock);
+	while (!list_empty(&throttle->waiters) && vqp_rate_allows(&throttle->rate, now_ns)) {
+		turn = list_first_entry(&throttle->waiters, struct vqp_throttle_turn, wait.link);
+		list_move_tail(&turn->wait.link, &throttle->waiters);
+		if (throttle->rate.max) {
+			vqp_rate_charge(&throttle->rate, throttle_turn_bytes(throttle), now_ns);
+			turn->granted += throttle_turn_bytes(throttle);
+			if (turn->granted < turn->asked)
+				continue;
+		} else {
+			turn->granted = 0;
+		}
+		vqp_wait_unqueue(&turn->wait);
+		return &turn->wait;
+	}
+	return NULL;
+}
+
+/*
+ * A VQP that was granted all is set going without the lock: it comes back here, and waits
+ * behind the others for what it sends next. It holds the namespace until it has been put, and
+ * vqp_throttle_end() waits for the rest.
+ */
+static enum hrtimer_restart throttle_open(struct hrtimer *timer)
+{
+	struct vqp_throttle *throttle = container_of(timer, struct vqp_throttle, timer);
+	struct vqp_wait *wait;
+
+	spin_lock_bh(&throttle->lock);
+	while ((wait = throttle_grant(throttle))) {
+		spin_unlock_bh(&throttle->lock);
+		wait->go(wait);
+		spin_lock_bh(&throttle->lock);
+	}
+	throttle_arm(throttle);
+	spin_unlock_bh(&throttle->lock);
+	return HRTIMER_NORESTART;
+}
+
+void vqp_throttle_init(struct vqp_throttle *throttle)
+{
+	spin_lock_init(&throttle->lock);
+	INIT_LIST_HEAD(&throttle->waiters);
+	hrtimer_setup(&throttle->timer, throttle_open, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+}
+
+void vqp_throttle_end(struct vqp_throttle *throttle)
+{
+	hrtimer_cancel(&throttle->timer);
+}
+
+void vqp_throttle_set(struct vqp_throttle *throttle, u64 max)
+{
+	spin_lock_bh(&throttle->lock);
+	if (throttle->rate.max != max) {
+		vqp_rate_set(&throttle->rate, max, ktime_get_ns());
+		throttle_arm(throttle);
+	}
+	spin_unlock_bh(&throttle->lock);
+}
+
+/* What was granted; or whatever fits into a burst, if nobody waits. */
+static bool throttle_lets(struct vqp_throttle *throttle, struct vqp_throttle_turn *turn, u32 bytes)
+{
+	const u64 now_ns = ktime_get_ns();
+
+	if (!list_empty(&turn->wait.link))
+		return false;
+	if (turn->granted >= bytes) {
+		turn->granted -= bytes;
+		return true;
+	}
+	if (bytes > VQP_RATE_BURST_BYTES || !list_empty(&throttle->waiters) ||
+	    !vqp_rate_allows(&throttle->rate, now_ns))
+		return false;
+	vqp_rate_charge(&throttle->rate, bytes - turn->granted, now_ns);
+	turn->granted = 0;
+	return true;
+}
+
+static void throttle_wait(struct vqp_throttle *throttle, struct vqp_throttle_turn *turn, u32 bytes)
+{
+	const bool first = list_empty(&throttle->waiters);
+
+	if (!vqp_wait_queue(&turn->wait, &throttle->waiters))
+		return;
+	turn->asked = bytes;
+	vqp_count_event(VQP_EV_THROTTLED);
+	if (first)
+		throttle_arm(throttle);
+}
+
+int vqp_throttle_pass(struct vqp_throttle *throttle, struct vqp_throttle_turn *turn, u32 bytes)
+{
+	int ret = 0;
+
+	if (likely(!vqp_throttle_max(throttle)) || !bytes)
+		return 0;
+	spin_lock(&throttle->lock);
+	if (!throttle->rate.max) {
+		/* It was lifted meanwhile. */
+	} else if (throttle_lets(throttle, turn, bytes)) {
+		ret = !list_empty(&throttle->waiters) || !vqp_rate_allows(&throttle->rate,
+									  ktime_get_ns());
+	} else {
+		throttle_wait(throttle, turn, bytes);
+		ret = -EBUSY;
+	}
+	spin_unlock(&throttle->lock);
+	return ret;
+}
+
+void vqp_throttle_refund(struct vqp_throttle *throttle, u32 bytes)
+{
+	if (!vqp_throttle_max(throttle))
+		return;
+	spin_lock_bh(&throttle->lock);
+	if (throttle->rate.max) {
+		vqp_rate_refund(&throttle->rate, bytes);
+		throttle_arm(throttle);
+	}
+	spin_unlock_bh(&throttle->lock);
+}
+
+bool vqp_throttle_leave(struct vqp_throttle *throttle, struct vqp_throttle_turn *turn)
+{
+	bool waited;
+
+	spin_lock_bh(&throttle->lock);
+	waited = vqp_wait_unqueue(&turn->wait);
+	spin_unlock_bh(&throttle->lock);
+	return waited;
+}

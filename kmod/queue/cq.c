@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "base/counters.h"
+#include "ns/namespace.h"
+#include "ns/owner.h"
+#include "queue/cq.h"
+
+static_assert(sizeof(struct vqp_cqe) == 64);
+static_assert(sizeof(struct vqp_cq_ring) == VQP_CQ_CQE_OFFSET);
+
+size_t vqp_cq_ring_bytes(u32 entries)
+{
+	return PAGE_ALIGN(VQP_CQ_CQE_OFFSET + entries * sizeof(struct vqp_cqe));
+}
+
+static void cq_release(struct kref *ref)
+{
+	struct vqp_cq *cq = container_of(ref, struct vqp_cq, ref);
+
+	vfree(cq->ring);
+	vqp_ns_put(cq->ns);
+	kfree(cq);
+	vqp_count_freed(VQP_OBJ_CQ);
+}
+
+void vqp_cq_put(struct vqp_cq *cq)
+{
+	kref_put(&cq->ref, cq_release);
+}
+
+int vqp_cq_push(struct vqp_cq *cq, const struct vqp_cqe *cqe)
+{
+	unsigned long flags;
+	int ret = 0;
+	bool wake;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	/* An absurd head, too, reads as a full queue: only its owner suffers. */
+	if (cq->overflowed || cq->tail - READ_ONCE(cq->ring->head) >= cq->entries) {
+		cq->overflowed = true;
+		WRITE_ONCE(cq->ring->overflow, 1);
+		ret = -ENOSPC;
+	} else {
+		cq->cqes[cq->tail & (cq->entries - 1)] = *cqe;
+		/* Pairs with the acquire of the tail in user space. */
+		smp_store_release(&cq->ring->tail, ++cq->tail);
+	}
+	/*
+	 * Once after each look: who looked before this has been woken, or is about to be by
+	 * whoever cleared it, and will look again.
+	 */
+	wake = cq->looked_at;
+	cq->looked_at = false;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (ret)
+		vqp_count_event(VQP_EV_CQ_OVERFLOWS);
+	if (wake)
+		wake_up_poll(&cq->wait, EPOLLIN | EPOLLRDNORM | (ret ? EPOLLERR : 0));
+	return ret;
+}
+
+struct vqp_cq *vqp_cq_create(const struct vqp_owner *owner, u32 cqe)
+{
+	const u32 entries = roundup_pow_of_two(cqe);
+	struct vqp_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
+
+	if (!cq)
+		return NULL;
+	cq->ring = __vmalloc(vqp_cq_ring_bytes(entries), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!cq->ring) {
+		kfree(cq);
+		return NULL;
+	}
+	kref_init(&cq->ref);
+	spin_lock_init(&cq->lock);
+	init_waitqueue_head(&cq->wait);
+	cq->cqes = (void *)cq->ring + VQP_CQ_CQE_OFFSET;
+	cq->entries = entries;
+	cq->ring->entries = entries;
+	cq->owner = owner;
+	cq->ns = owner->ns;
+	vqp_ns_get(cq->ns);
+	vqp_count_made(VQP_OBJ_CQ);
+	return cq;
+}

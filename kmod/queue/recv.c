@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/slab.h>
+#include "base/counters.h"
+#include "base/wait.h"
+#include "mem/cursor.h"
+#include "queue/cq.h"
+#include "queue/recv.h"
+#include "queue/vqp.h"
+
+/*
+ * Guards every vqp.recv_waiters. One lock for all: what waits need not know for which VQP's
+ * receive. It is held for a few instructions, inside rq_lock.
+ */
+static DEFINE_SPINLOCK(recv_wait_lock);
+
+/* To whoever posted it, with what it holds; or it is freed. */
+static void recv_give(struct vqp *vqp, struct vqp_recv *recv, const struct vqp_recv_info *info)
+{
+	vqp_count_freed(VQP_OBJ_RECV);
+	if (vqp->on_recv)
+		vqp->on_recv(recv, info);
+	else
+		kfree(recv);
+}
+
+int vqp_recv_post(struct vqp *vqp, struct vqp_recv *recv)
+{
+	int ret = 0;
+
+	spin_lock_bh(&vqp->rq_lock);
+	if (READ_ONCE(vqp->state) == VQP_QP_ERROR)
+		ret = -EIO;
+	else if (vqp->recvs >= vqp->max_recv_wr)
+		ret = -ENOMEM;
+	if (!ret) {
+		list_add_tail(&recv->link, &vqp->rq);
+		vqp->recvs++;
+		vqp_count_made(VQP_OBJ_RECV);
+	}
+	spin_unlock_bh(&vqp->rq_lock);
+	return ret;
+}
+
+int vqp_recv_take(struct vqp *vqp, u32 bytes, struct vqp_recv **recv)
+{
+	struct vqp_recv *first;
+	int ret = 0;
+
+	spin_lock_bh(&vqp->rq_lock);
+	first = list_first_entry_or_null(&vqp->rq, struct vqp_recv, link);
+	if (READ_ONCE(vqp->state) == VQP_QP_ERROR)
+		ret = -ENOENT;
+	else if (!first)
+		ret = -EAGAIN;
+	else if (bytes > first->bytes)
+		ret = -EMSGSIZE;
+	if (!ret) {
+		list_del(&first->link);
+		vqp->recvs--;
+		atomic_inc(&vqp->receiving);
+		kref_get(&vqp->ref);
+		first->vqp = vqp;
+		*recv = first;
+	}
+	spin_unlock_bh(&vqp->rq_lock);
+	return ret;
+}
+
+static void recv_push(struct vqp *vqp, const struct vqp_cqe *cqe)
+{
+	if (vqp_cq_push(vqp->recv_cq, cqe))
+		vqp_fail_later(vqp);
+}
+
+static void recv_push_flushed(struct vqp *vqp, const struct vqp_recv *recv)
+{
+	struct vqp_cqe cqe = {
+		.wr_id = recv->wr_id,
+		.status = VQP_WC_WR_FLUSH_ERR,
+		.opcode = VQP_WC_RECV,
+		.qp_num = vqp->qp_num,
+	};
+
+	if (!vqp->silent && vqp->recv_cq)
+		recv_push(vqp, &cqe);
+}
+
+void vqp_recv_put_back(struct vqp_recv *recv)
+{
+	struct vqp *vqp = recv->vqp;
+	bool gone;
+
+	spin_lock_bh(&vqp->rq_lock);
+	gone = READ_ONCE(vqp->state) == VQP_QP_ERROR;
+	if (gone) {
+		recv_push_flushed(vqp, recv);
+	} else {
+		list_add(&recv->link, &vqp->rq);
+		vqp->recvs++;
+	}
+	spin_unlock_bh(&vqp->rq_lock);
+	if (gone)
+		recv_give(vqp, recv, NULL);
+	else
+		vqp_recv_wake(vqp);
+	atomic_dec(&vqp->receiving);
+	vqp_put(vqp);
+}
+
+void vqp_recv_complete(struct vqp_recv *recv, const struct vqp_recv_info *info)
+{
+	struct vqp *vqp = recv->vqp;
+	struct vqp_cqe cqe = {
+		.wr_id = recv->wr_id,
+		.status = VQP_WC_SUCCESS,
+		.opcode = info->opcode,
+		.byte_len = info->bytes,
+		.flags = info->with_imm ? VQP_WC_WITH_IMM : 0,
+		.imm_data = (__force __be32)info->imm,
+		.qp_num = vqp->qp_num,
+		.src_qp = info->src_qp,
+	};
+
+	memcpy(cqe.src_gid, info->src_gid, VQP_GID_BYTES);
+	spin_lock_bh(&vqp->rq_lock);
+	vqp->rx_msgs++;
+	if (!vqp->silent && vqp->recv_cq)
+		recv_push(vqp, &cqe);
+	spin_unlock_bh(&vqp->rq_lock);
+	recv_give(vqp, recv, info);
+	atomic_dec(&vqp->receiving);
+	vqp_put(vqp);
+}
+
+void vqp_recv_cursor(struct vqp_cursor *c, struct vqp *vqp, const struct vqp_recv *recv)
+{
+	if (recv->kbuf)
+		vqp_cursor_init_kernel(c, recv->kbuf);
+	else
+		vqp_cursor_init(c, vqp->ns, vqp->memory, VQP_ACCESS_LOCAL_WRITE, recv->sge,
+				recv->num_sge);
+}
+
+void vqp_recv_flush(struct vqp *vqp)
+{
+	struct vqp_recv *recv, *next;
+	LIST_HEAD(flushed);
+
+	spin_lock_bh(&vqp->rq_lock);
+	list_splice_init(&vqp->rq, &flushed);
+	vqp->recvs = 0;
+	list_for_each_entry(recv, &flushed, link)
+		recv_push_flushed(vqp, recv);
+	spin_unlock_bh(&vqp->rq_lock);
+	list_for_each_entry_safe(recv, next, &flushed, link)
+		recv_give(vqp, recv, NULL);
+	/* Senders on this node that wait for a receive learn that there will be none. */
+	vqp_recv_wake(vqp);
+}
+
+/* ---- Waiting for one ---- */
+
+static bool recv_is_over(const struct vqp *vqp)
+{
+	return READ_ONCE(vqp->state) == VQP_QP_ERROR;
+}
+
+void vqp_recv_wait(struct vqp *vqp, struct vqp_wait *wait)
+{
+	spin_lock_bh(&recv_wait_lock);
+	vqp_wait_queue(wait, &vqp->recv_waiters);
+	spin_unlock_bh(&recv_wait_lock);
+	/* Pairs with vqp_recv_wake(): one of the two sees what the other has done. */
+	smp_mb();
+	if (READ_ONCE(vqp->recvs) || recv_is_over(vqp))
+		vqp_recv_wake(vqp);
+}
+
+bool vqp_recv_unwait(struct vqp_wait *wait)
+{
+	bool waited;
+
+	spin_lock_bh(&recv_wait_lock);
+	waited = vqp_wait_unqueue(wait);
+	spin_unlock_bh(&recv_wait_lock);
+	return waited;
+}
+
+static struct vqp_wait *recv_take_waiter(struct vqp *vqp)
+{
+	struct vqp_wait *wait = NULL;
+
+	spin_lock_bh(&recv_wait_lock);
+	if (!list_empty(&vqp->recv_waiters))
+		wait = vqp_wait_take(&vqp->recv_waiters);
+	spin_unlock_bh(&recv_wait_lock);
+	return wait;
+}
+
+void vqp_recv_wake(struct vqp *vqp)
+{
+	struct vqp_wait *wait;
+	u32 most;
+
+	smp_mb();	/* pairs with vqp_recv_wait() */
+	if (list_empty_careful(&vqp->recv_waiters))
+		return;
+	most = recv_is_over(vqp) ? U32_MAX : READ_ONCE(vqp->recvs);
+	while (most-- && (wait = recv_take_waiter(vqp)))
+		wait->go(wait);
+}

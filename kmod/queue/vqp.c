@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/slab.h>
+#include "base/counters.h"
+#include "base/ids.h"
+#include "ns/namespace.h"
+#include "queue/carrier.h"
+#include "queue/cq.h"
+#include "queue/recv.h"
+#include "queue/send.h"
+#include "queue/vqp.h"
+
+#define VQP_NUM_MAX	0xffffff	/* 24 bits, as QP numbers have */
+
+static struct kmem_cache *vqp_cache;
+static struct workqueue_struct *vqp_wq;
+
+/* ---- References ---- */
+
+static void vqp_free(struct work_struct *work)
+{
+	struct vqp *vqp = container_of(to_rcu_work(work), struct vqp, free);
+
+	if (vqp->send_cq)
+		vqp_cq_put(vqp->send_cq);
+	if (vqp->recv_cq)
+		vqp_cq_put(vqp->recv_cq);
+	vqp_carriers_release(vqp);
+	vqp_ns_put(vqp->ns);
+	vqp_count_freed(vqp->object);
+	kmem_cache_free(vqp_cache, vqp);
+}
+
+static void vqp_release(struct kref *ref)
+{
+	struct vqp *vqp = container_of(ref, struct vqp, ref);
+
+	queue_rcu_work(vqp_wq, &vqp->free);
+}
+
+void vqp_put(struct vqp *vqp)
+{
+	kref_put(&vqp->ref, vqp_release);
+}
+
+struct vqp *vqp_find(struct vqp_ns *ns, u32 qp_num, u16 port)
+{
+	struct vqp *vqp;
+
+	rcu_read_lock();
+	vqp = qp_num ? xa_load(&ns->vqps, qp_num) : xa_load(&ns->ports, port);
+	if (vqp && !kref_get_unless_zero(&vqp->ref))
+		vqp = NULL;
+	rcu_read_unlock();
+	return vqp;
+}
+
+struct vqp *vqp_find_target(struct vqp_ns *ns, u32 qp_num, u16 port, const u8 *src_gid)
+{
+	struct vqp *vqp = vqp_find(ns, qp_num, port);
+
+	if (vqp && qp_num && memcmp(vqp->remote_gid, src_gid, VQP_GID_BYTES)) {
+		vqp_put(vqp);
+		return NULL;
+	}
+	return vqp;
+}
+
+struct vqp *vqp_get(struct vqp_owner *owner, u32 qp_num)
+{
+	struct vqp *vqp = qp_num ? vqp_find(owner->ns, qp_num, 0) : NULL;
+
+	if (vqp && vqp->owner != owner) {
+		vqp_put(vqp);
+		return NULL;
+	}
+	return vqp;
+}
+
+/* ---- Errors ---- */
+
+void vqp_do_later(struct vqp *vqp, enum vqp_todo todo)
+{
+	set_bit(todo, &vqp->todo);
+	kref_get(&vqp->ref);
+	if (!queue_work(vqp->wq, &vqp->work))
+		vqp_put(vqp);
+}
+
+void vqp_fail_later(struct vqp *vqp)
+{
+	vqp_do_later(vqp, VQP_TODO_FLUSH);
+}
+
+void vqp_fail(struct vqp *vqp, u32 status)
+{
+	spin_lock_bh(&vqp->lock);
+	vqp->state = VQP_QP_ERROR;
+	vqp_send_abort(vqp, status);
+	vqp_carrier_close(vqp);
+	spin_unlock_bh(&vqp->lock);
+	vqp_recv_flush(vqp);
+}
+
+bool vqp_is_lost(struct vqp *vqp)
+{
+	bool lost;
+
+	spin_lock_bh(&vqp->lock);
+	lost = vqp->state == VQP_QP_CONNECTED && vqp->carrier->lost(vqp);
+	spin_unlock_bh(&vqp->lock);
+	return lost;
+}
+
+/* The VQP was granted what it waits for at its namespace's throttle. */
+static void vqp_turn_go(struct vqp_wait *wait)
+{
+	struct vqp *vqp = container_of(wait, struct vqp, turn.wait);
+
+	READ_ONCE(vqp->carrier)->kick(vqp);
+	vqp_put(vqp);
+}
+
+/* ---- Making and destroying ---- */
+
+void vqp_uncharge(struct vqp *vqp)
+{
+	if (!vqp_is_kernels(vqp))
+		vqp_limit_uncharge(&vqp->ns->limits[VQP_LIMIT_VQPS], 1);
+}
+
+struct vqp *vqp_alloc(struct vqp_owner *owner)
+{
+	struct vqp_ns *ns = owner->ns;
+	const bool charged = owner != &ns->kernel;
+	struct vqp *vqp;
+	int ret;
+
+	ret = charged ? vqp_limit_charge(&ns->limits[VQP_LIMIT_VQPS], 1) : 0;
+	if (ret)
+		return ERR_PTR(ret);
+	vqp = kmem_cache_zalloc(vqp_cache, GFP_KERNEL_ACCOUNT);
+	if (!vqp) {
+		if (charged)
+			vqp_limit_uncharge(&ns->limits[VQP_LIMIT_VQPS], 1);
+		return ERR_PTR(-ENOMEM);
+	}
+	kref_init(&vqp->ref);
+	INIT_LIST_HEAD(&vqp->owner_link);
+	spin_lock_init(&vqp->lock);
+	spin_lock_init(&vqp->rq_lock);
+	INIT_LIST_HEAD(&vqp->rq);
+	INIT_LIST_HEAD(&vqp->unsent);
+	INIT_LIST_HEAD(&vqp->lent);
+	INIT_LIST_HEAD(&vqp->recv_waiters);
+	vqp_wait_init(&vqp->turn.wait, &vqp->ref, vqp_turn_go);
+	INIT_RCU_WORK(&vqp->free, vqp_free);
+	vqp_carriers_init(vqp);
+	vqp->ns = ns;
+	vqp_ns_get(ns);
+	vqp->owner = owner;
+	vqp->memory = owner;
+	vqp->wq = vqp_wq;
+	vqp->object = charged ? VQP_OBJ_VQP : VQP_OBJ_KERNEL_VQP;
+	vqp_count_made(vqp->object);
+	return vqp;
+}
+
+void vqp_set_cqs(struct vqp *vqp, struct vqp_cq *send_cq, struct vqp_cq *recv_cq)
+{
+	vqp->send_cq = send_cq;
+	vqp->recv_cq = recv_cq;
+	if (send_cq)
+		kref_get(&send_cq->ref);
+	if (recv_cq)
+		kref_get(&recv_cq->ref);
+}
+
+int vqp_publish(struct vqp *vqp)
+{
+	struct vqp_ns *ns = vqp->ns;
+	int ret;
+
+	ret = vqp_id_take(&ns->vqps, VQP_NUM_MAX, &ns->next_qp_num, vqp, &vqp->qp_num);
+	if (ret)
+		vqp_uncharge(vqp);
+	return ret == -EBUSY ? -ENOSPC : ret;
+}
+
+/*
+ * 1. Nobody new finds it. 2. It falls silent: no CQE, no packet after the
+ * CLOSE that lets the target's context go. 3. Loop runner, timer, waits for a turn or a slot, and
+ * work end; answers that still find its flow find it dead. 4. What the queues
+ * hold is freed. 5. The charge and the reference go. The memory follows later,
+ * but who destroys a VQP may make another at once.
+ */
+void vqp_teardown(struct vqp *vqp)
+{
+	if (vqp->qp_num)
+		xa_erase(&vqp->ns->vqps, vqp->qp_num);
+	/* If it has one: port 0 is the kernel's. */
+	xa_cmpxchg(&vqp->ns->ports, vqp->port, vqp, NULL, GFP_KERNEL);
+
+	spin_lock_bh(&vqp->rq_lock);
+	spin_lock(&vqp->lock);
+	vqp->silent = true;
+	vqp->state = VQP_QP_ERROR;
+	vqp_carrier_close(vqp);
+	vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR);
+	spin_unlock(&vqp->lock);
+	spin_unlock_bh(&vqp->rq_lock);
+
+	vqp_carriers_detach(vqp);
+	if (vqp_throttle_leave(&vqp->ns->throttle, &vqp->turn))
+		vqp_put(vqp);
+	if (cancel_work_sync(&vqp->work))
+		vqp_put(vqp);
+	vqp_carriers_forget(vqp);
+	vqp_recv_flush(vqp);
+	if (atomic_read(&vqp->receiving))
+		vqp_carriers_break_recvs(vqp);
+	vqp_uncharge(vqp);
+	vqp_put(vqp);
+}
+
+int __init vqp_init(void)
+{
+	vqp_cache = KMEM_CACHE(vqp, 0);
+	if (!vqp_cache)
+		return -ENOMEM;
+	vqp_wq = alloc_workqueue("vqp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!vqp_wq) {
+		kmem_cache_destroy(vqp_cache);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void vqp_exit(void)
+{
+	/* Work drops references, whose frees pass a grace period and become work again. */
+	flush_workqueue(vqp_wq);
+	rcu_barrier();
+	destroy_workqueue(vqp_wq);
+	rcu_barrier();
+	kmem_cache_destroy(vqp_cache);
+}

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+#include "base/counters.h"
+#include "base/dct_cache.h"
+#include "device/parent.h"
+#include "device/peer.h"
+#include "mem/mr.h"
+#include "meta/rpc.h"
+#include "ns/namespace.h"
+#include "ns/prio.h"
+#include "queue/send.h"
+#include "queue/vqp.h"
+#include "rc/link.h"
+#include "rc/qp.h"
+#include "rc/rkey.h"
+#include "rc/target.h"
+
+static unsigned int rc_max = 32;
+module_param(rc_max, uint, 0644);
+MODULE_PARM_DESC(rc_max, "RC QPs towards busy peers, and from them, at most (default: 32; 0: dc alone)");
+
+static unsigned int rc_busy = 64;
+module_param(rc_busy, uint, 0444);
+MODULE_PARM_DESC(rc_busy, "one-sided requests in a second that make a peer busy (default: 64)");
+
+#define LINK_IDLE_JIFFIES	(5 * HZ)	/* unused for so long: it is let go */
+#define LINK_RETRY_JIFFIES	HZ		/* after one that could not be made, or failed */
+#define LINK_SPARE_JIFFIES	(HZ / 10)	/* unused for so long: may make room for another */
+#define LINK_ASK_MS		5000
+#define LINK_ASK_AGAIN_MS	250
+#define LINK_SEGMENT_BYTES	(64U << 10)	/* of a request: counts as one more, */
+#define LINK_SAMPLE_SEGMENTS	16U		/* at most so many */
+
+static LIST_HEAD(link_list);
+static DEFINE_SPINLOCK(link_list_lock);	/* guards it and: */
+static u32 link_count;
+static atomic_t link_next_number;
+static struct workqueue_struct *link_wq;
+
+u32 vqp_link_max(void)
+{
+	return READ_ONCE(rc_max);
+}
+
+/* ---- References ---- */
+
+static void link_release(struct kref *ref)
+{
+	struct vqp_link *link = container_of(ref, struct vqp_link, ref);
+
+	vqp_peer_put(link->peer);
+	kfree_rcu(link, rcu);
+	vqp_count_freed(VQP_OBJ_LINK);
+}
+
+void vqp_link_put(struct vqp_link *link)
+{
+	kref_put(&link->ref, link_release);
+}
+
+struct vqp_link *vqp_link_get(const u8 *gid, u32 number)
+{
+	struct vqp_link *link, *found = NULL;
+
+	spin_lock_bh(&link_list_lock);
+	list_for_each_entry(link, &link_list, node) {
+		if (link->number == number && !memcmp(link->peer->gid, gid, VQP_GID_BYTES)) {
+			found = link;
+			kref_get(&found->ref);
+			break;
+		}
+	}
+	spin_unlock_bh(&link_list_lock);
+	return found;
+}
+
+/* ---- Ends ---- */
+
+void vqp_link_ask_later(struct vqp_link *link)
+{
+	queue_work(link_wq, &link->ask_work);
+}
+
+void vqp_link_fail(struct vqp_link *link)
+{
+	bool news;
+
+	spin_lock_bh(&link->lock);
+	news = !link->failed;
+	link->failed = true;
+	WRITE_ONCE(link->up, false);
+	spin_unlock_bh(&link->lock);
+	if (news)
+		mod_delayed_work(link_wq, &link->work, 0);
+}
+
+/* How long dc goes on with a peer that is silent. */
+static unsigned long link_giveup_jiffies(void)
+{
+	struct vqp_parent *parent;
+	unsigned long giveup = 0;
+	int token;
+
+	parent = vqp_parent_enter(&token);
+	if (parent) {
+		giveup = usecs_to_jiffies(parent->cfg.giveup_us);
+		vqp_parent_leave(token);
+	}
+	return giveup;
+}
+
+/*
+ * What the target's half had reached. Where it is now may be known only later: requests are not to
+ * fail on a link that would not fail on dc, which waits for so long.
+ */
+static int link_ask_reached(struct vqp_link *link, u32 *psn)
+{
+	const unsigned long until = jiffies + link_giveup_jiffies();
+	struct vqp_rpc_msg msg;
+	struct vqp *vqp;
+	bool again;
+	int ret;
+
+	do {
+		msg = (struct vqp_rpc_msg) {
+			.kind = VQP_RPC_LINK_CLOSE,
+			.link = cpu_to_be32(link->number),
+		};
+		ret = vqp_rpc(link->peer->gid, &msg, LINK_ASK_MS);
+		*psn = be32_to_cpu(msg.psn);
+		vqp = ret && ret != -ENOENT ? vqp_link_first_vqp(link) : NULL;
+		if (!vqp)
+			break;
+		again = vqp_rpc_relearn(link->peer->gid, &link->dct, vqp->ns->tenant,
+					vqp->remote_gid) > 0;
+		if (!again && !msg.is_answer && time_before(jiffies, until)) {
+			msleep(LINK_ASK_AGAIN_MS);
+			again = true;
+		}
+		vqp_put(vqp);
+	} while (again);
+	return ret;
+}
+
+/* It takes nothing any more. What it has not brought to an end, its target or dc does. */
+static void link_end(struct vqp_link *link)
+{
+	bool doubt;
+	u32 psn = 0;
+	int ret = 0;
+
+	vqp_rkey_close(link);
+	cancel_work_sync(&link->ask_work);
+	if (link->connected)
+		ib_drain_sq(link->qp);
+	spin_lock_bh(&link->lock);
+	doubt = !list_empty(&link->posted);
+	spin_unlock_bh(&link->lock);
+	vqp_segments_release(link);
+	vqp_rkey_drop_all(link);
+	if (link->qp)
+		ret = link_ask_reached(link, &psn);
+	if (doubt)
+		vqp_count_event(VQP_EV_RC_FAILURES);
+	vqp_segments_settle(link, !ret, psn);
+	vqp_link_kick(link);
+	if (link->qp)
+		vqp_rc_qp_retire(link->qp);
+
+	WRITE_ONCE(link->peer->link_retry_at, jiffies + LINK_RETRY_JIFFIES);
+	RCU_INIT_POINTER(link->peer->link, NULL);
+	spin_lock_bh(&link_list_lock);
+	list_del(&link->node);
+	link_count--;
+	spin_unlock_bh(&link_list_lock);
+	smp_mb();	/* wake_up_var() looks for waiters without a lock */
+	wake_up_var(&link_count);
+	/* Queued once more, perhaps, by whoever said that it failed. Nobody does from here on. */
+	cancel_delayed_work(&link->work);
+	vqp_link_put(link);
+}
+
+/* ---- Beginnings ---- */
+
+static int link_create_qp(struct vqp_link *link, struct vqp_rpc_msg *msg)
+{
+	struct vqp_parent *parent;
+	int token, ret = 0;
+
+	parent = vqp_parent_enter(&token);
+	if (!parent)
+		return -ENETDOWN;
+	link->sges = min(VQP_LINK_SGES, parent->dev->attrs.max_send_sge);
+	if (parent->dev->attrs.max_sge_rd)
+		link->sges = min_t(u32, link->sges, parent->dev->attrs.max_sge_rd);
+	if (parent->life == link->peer->life)
+		link->qp = vqp_rc_qp_create(parent, link, VQP_LINK_DEPTH, link->sges);
+	if (IS_ERR_OR_NULL(link->qp)) {
+		ret = link->qp ? PTR_ERR(link->qp) : -ENETDOWN;
+		link->qp = NULL;
+	} else {
+		msg->qpn = cpu_to_be32(link->qp->qp_num);
+		msg->mtu = cpu_to_be32(parent->mtu);
+		msg->reads = cpu_to_be32(vqp_rc_qp_reads(parent));
+	}
+	vqp_parent_leave(token);
+	return ret;
+}
+
+static int link_connect_qp(struct vqp_link *link, const struct vqp_rpc_msg *msg)
+{
+	struct vqp_rc_dest dest = {
+		.qpn = be32_to_cpu(msg->qpn),
+		.psn = be32_to_cpu(msg->psn) & VQP_PSN_MASK,
+		.mtu = be32_to_cpu(msg->mtu),
+		.reads = be32_to_cpu(msg->reads),
+	};
+	struct vqp_parent *parent;
+	int token, ret = -ENETDOWN;
+
+	memcpy(dest.gid, link->peer->gid, VQP_GID_BYTES);
+	parent = vqp_parent_enter(&token);
+	if (!parent)
+		return ret;
+	if (parent->life == link->peer->life) {
+		link->mtu = ib_mtu_enum_to_int(ib_mtu_int_to_enum(min(parent->mtu, dest.mtu)));
+		ret = vqp_rc_qp_connect(link->qp, parent, link->psn, &dest);
+		link->connected = !ret;
+	}
+	vqp_parent_leave(token);
+	return ret;
+}
+
+/* The parent may go while the target is asked: nothing holds it meanwhile. */
+static int link_connect(struct vqp_link *link)
+{
+	struct vqp_rpc_msg msg = {
+		.kind = VQP_RPC_LINK_OPEN,
+		.link = cpu_to_be32(link->number),
+	};
+	int ret;
+
+	link->psn = get_random_u32() & VQP_PSN_MASK;
+	link->psn_given = link->psn;
+	msg.psn = cpu_to_be32(link->psn);
+	ret = link_create_qp(link, &msg);
+	if (!ret)
+		ret = vqp_rpc(link->peer->gid, &msg, LINK_ASK_MS);
+	if (!ret)
+		ret = link_connect_qp(link, &msg);
+	return ret;
+}
+
+/* Takes requests from now on, unless it has been given up already. */
+static void link_rise(struct vqp_link *link)
+{
+	spin_lock_bh(&link->lock);
+	link->used_at = jiffies;
+	if (!link->failed)
+		smp_store_release(&link->up, true);	/* pairs with vqp_link_ready() */
+	spin_unlock_bh(&link->lock);
+}
+
+static void link_work(struct work_struct *work)
+{
+	struct vqp_link *link = container_of(to_delayed_work(work), struct vqp_link, work);
+
+	if (!link->qp && !READ_ONCE(link->failed)) {
+		if (link_connect(link))
+			vqp_link_fail(link);
+		else
+			link_rise(link);
+	} else if (time_after(jiffies, READ_ONCE(link->used_at) + LINK_IDLE_JIFFIES)) {
+		vqp_link_fail(link);
+	}
+	if (READ_ONCE(link->failed)) {
+		link_end(link);
+		return;
+	}
+	queue_delayed_work(link_wq, &link->work, LINK_IDLE_JIFFIES);
+}
+
+static void link_ask_work(struct work_struct *work)
+{
+	vqp_rkey_ask(container_of(work, struct vqp_link, ask_work));
+}
+
+/* Too many: the one that has not been used for the longest time makes room, if there is one. */
+static void link_make_room(void)
+{
+	struct vqp_link *link, *oldest = NULL;
+
+	lockdep_assert_held(&link_list_lock);
+	list_for_each_entry(link, &link_list, node)
+		if (!oldest || time_before(link->used_at, oldest->used_at))
+			oldest = link;
+	if (oldest && READ_ONCE(oldest->up) &&
+	    time_after(jiffies, oldest->used_at + LINK_SPARE_JIFFIES))
+		vqp_link_fail(oldest);
+}
+
+/* Begin to make a link to vqp's peer. */
+static void link_begin(struct vqp *vqp)
+{
+	struct vqp_peer *peer = vqp->dc.peer;
+	struct vqp_link *link;
+
+	spin_lock_bh(&link_list_lock);
+	WRITE_ONCE(peer->link_retry_at, jiffies + LINK_RETRY_JIFFIES);
+	if (rcu_access_pointer(peer->link))
+		goto unlock;
+	if (link_count >= READ_ONCE(rc_max)) {
+		link_make_room();
+		goto unlock;
+	}
+	link = kzalloc(sizeof(*link), GFP_ATOMIC | __GFP_NOWARN);
+	if (!link)
+		goto unlock;
+	kref_init(&link->ref);
+	kref_get(&peer->ref);
+	link->peer = peer;
+	link->dct = vqp->dc.dct;
+	link->number = atomic_inc_return(&link_next_number);
+	link->used_at = jiffies;
+	spin_lock_init(&link->lock);
+	INIT_LIST_HEAD(&link->posted);
+	INIT_LIST_HEAD(&link->waiters);
+	INIT_LIST_HEAD(&link->rkeys);
+	INIT_WORK(&link->ask_work, link_ask_work);
+	INIT_DELAYED_WORK(&link->work, link_work);
+	list_add(&link->node, &link_list);
+	link_count++;
+	rcu_assign_pointer(peer->link, link);
+	vqp_dct_cache_learn(0, peer->gid, &vqp->dc.dct);
+	vqp_count_made(VQP_OBJ_LINK);
+	queue_delayed_work(link_wq, &link->work, 0);
+unlock:
+	spin_unlock_bh(&link_list_lock);
+}
+
+/*
+ * A request that could go by rc: with many in a second its peer is worth a link. A large one is
+ * like several, but does not make a peer busy alone. About.
+ */
+static void link_sample(struct vqp *vqp, u32 bytes)
+{
+	struct vqp_peer *peer = vqp->dc.peer;
+	const unsigned long now = jiffies;
+
+	if (time_after(now, READ_ONCE(peer->link_second) + HZ)) {
+		WRITE_ONCE(peer->link_second, now);
+		WRITE_ONCE(peer->link_requests, 0);
+	}
+	WRITE_ONCE(peer->link_requests,
+		   peer->link_requests + 1 + min(bytes / LINK_SEGMENT_BYTES, LINK_SAMPLE_SEGMENTS));
+	if (peer->link_requests >= rc_busy && time_after_eq(now, READ_ONCE(peer->link_retry_at)))
+		link_begin(vqp);
+}
+
+/* ---- Requests ---- */
+
+/* All of its windows are granted? Those that are not known are asked for. */
+static bool link_granted(struct vqp_link *link, const struct vqp *vqp, const struct vqp_msg *msg)
+{
+	const u32 access = vqp_link_access(vqp, msg);
+	u64 at = msg->remote_addr, end = at + msg->bytes;
+	bool ready = true;
+	u32 bytes;
+
+	if (end < at)
+		return false;
+	for (; at < end; at += bytes) {
+		bytes = vqp_link_window_part(at, end - at);
+		ready &= vqp_rkey_ready(link, vqp, msg->rkey, at, bytes, access);
+	}
+	return ready;
+}
+
+bool vqp_link_ready(struct vqp *vqp, struct vqp_send *send)
+{
+	const struct vqp_msg *msg = &send->msg;
+	struct vqp_link *link;
+	bool ready = false;
+
+	lockdep_assert_held(&vqp->lock);
+	/* What kernels tell each other, and lookups, are not worth a link. */
+	if (vqp_is_kernels(vqp) && !vqp_is_zcopy(vqp))
+		return false;
+	if (!READ_ONCE(rc_max) || !msg->bytes || vqp_prio_yields(vqp->ns))
+		return false;
+	rcu_read_lock();
+	link = rcu_dereference(vqp->dc.peer->link);
+	if (!link)
+		link_sample(vqp, msg->bytes);
+	/* Pairs with link_rise(): what a link is made with is seen. */
+	else if (smp_load_acquire(&link->up) && (!vqp->held || vqp->rc.link == link))
+		ready = link_granted(link, vqp, msg);
+	rcu_read_unlock();
+	return ready;
+}
+
+/* ---- Coming and going ---- */
+
+/* The parent has gone, and VQPs on dc have failed: all links end. */
+static void link_down(void)
+{
+	struct vqp_link *link;
+
+	spin_lock_bh(&link_list_lock);
+	list_for_each_entry(link, &link_list, node)
+		vqp_link_fail(link);
+	spin_unlock_bh(&link_list_lock);
+	wait_var_event(&link_count, !READ_ONCE(link_count));
+	vqp_rc_target_down();
+	vqp_rc_qp_down();
+}
+
+struct vqp_device_user vqp_link_device_user = {
+	.down = link_down,
+};
+
+int __init vqp_link_init(void)
+{
+	int ret;
+
+	link_wq = alloc_workqueue("vqp_link", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!link_wq)
+		return -ENOMEM;
+	ret = vqp_rc_target_init();
+	if (ret) {
+		destroy_workqueue(link_wq);
+		return ret;
+	}
+	vqp_mr_set_revoke(vqp_window_revoke);
+	vqp_rpc_handle(VQP_RPC_LINK_OPEN, vqp_rc_target_open);
+	vqp_rpc_handle(VQP_RPC_LINK_CLOSE, vqp_rc_target_close);
+	vqp_rpc_handle(VQP_RPC_WINDOW, vqp_window_open);
+	vqp_rpc_handle(VQP_RPC_REVOKE, vqp_rkey_revoke);
+	return 0;
+}
+
+void vqp_link_exit(void)
+{
+	vqp_rc_target_exit();
+	destroy_workqueue(link_wq);
+}

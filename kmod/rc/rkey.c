@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/completion.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+#include "base/counters.h"
+#include "device/peer.h"
+#include "ns/namespace.h"
+#include "queue/send.h"
+#include "queue/vqp.h"
+#include "rc/link.h"
+#include "rc/rkey.h"
+#include "rc/window.h"
+
+#define RKEYS_OF_LINK		1024
+#define RKEY_REFUSED_JIFFIES	HZ	/* until it is asked for again */
+
+static DEFINE_HASHTABLE(rkey_table, 10);
+/* Guards the table's changes, the links' lists, states. Inside vqp.lock and meta/rpc.c's lock. */
+static DEFINE_SPINLOCK(rkey_lock);
+
+/* Waits for the last reference of all rkeys that it has taken back. */
+struct rkey_revoke {
+	atomic_t left;
+	struct completion done;
+};
+
+static u32 rkey_hash(const struct vqp_link *link, u32 key, u32 index)
+{
+	return jhash_3words(link->number, key, index, 0);
+}
+
+static struct vqp_rkey *rkey_find(const struct vqp_link *link, const struct vqp *vqp, u32 key,
+				  u32 index)
+{
+	struct vqp_rkey *rkey;
+
+	hash_for_each_possible_rcu(rkey_table, rkey, node, rkey_hash(link, key, index),
+				   lockdep_is_held(&rkey_lock))
+		if (rkey->link == link && rkey->key == key && rkey->index == index &&
+		    rkey->tenant == vqp->ns->tenant &&
+		    !memcmp(rkey->gid, vqp->remote_gid, VQP_GID_BYTES))
+			return rkey;
+	return NULL;
+}
+
+static void rkey_revoke_done(struct rkey_revoke *revoke)
+{
+	if (atomic_dec_and_test(&revoke->left))
+		complete(&revoke->done);
+}
+
+void vqp_rkey_put(struct vqp_rkey *rkey)
+{
+	struct rkey_revoke *revoke;
+
+	if (!refcount_dec_and_test(&rkey->ref))
+		return;
+	revoke = rkey->revoke;
+	kfree_rcu(rkey, rcu);
+	vqp_count_freed(VQP_OBJ_RKEY);
+	if (revoke)
+		rkey_revoke_done(revoke);
+}
+
+/* Nobody finds it any more. The table's reference is the caller's. */
+static void rkey_unlist(struct vqp_rkey *rkey)
+{
+	lockdep_assert_held(&rkey_lock);
+	hash_del_rcu(&rkey->node);
+	list_del(&rkey->entry);
+	rkey->link->nrkeys--;
+}
+
+/* Room for one more: who asks for what there is not must not keep others from asking. */
+static bool rkey_make_room(struct vqp_link *link)
+{
+	struct vqp_rkey *rkey;
+
+	lockdep_assert_held(&rkey_lock);
+	if (link->nrkeys < RKEYS_OF_LINK)
+		return true;
+	list_for_each_entry(rkey, &link->rkeys, entry) {
+		if (rkey->state == VQP_RKEY_REFUSED) {
+			rkey_unlist(rkey);
+			vqp_rkey_put(rkey);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void rkey_want(struct vqp_link *link, const struct vqp *vqp, u32 key, u32 index)
+{
+	struct vqp_rkey *rkey = NULL;
+
+	spin_lock_bh(&rkey_lock);
+	if (!link->rkeys_closed && !rkey_find(link, vqp, key, index) && rkey_make_room(link))
+		rkey = kzalloc(sizeof(*rkey), GFP_ATOMIC | __GFP_NOWARN);
+	if (rkey) {
+		refcount_set(&rkey->ref, 1);
+		rkey->link = link;
+		rkey->tenant = vqp->ns->tenant;
+		memcpy(rkey->gid, vqp->remote_gid, VQP_GID_BYTES);
+		rkey->key = key;
+		rkey->index = index;
+		hash_add_rcu(rkey_table, &rkey->node, rkey_hash(link, key, index));
+		list_add_tail(&rkey->entry, &link->rkeys);
+		link->nrkeys++;
+		vqp_count_made(VQP_OBJ_RKEY);
+		vqp_link_ask_later(link);
+	}
+	spin_unlock_bh(&rkey_lock);
+}
+
+/* It was refused, but that is a while ago. */
+static void rkey_want_again(struct vqp_rkey *rkey)
+{
+	spin_lock_bh(&rkey_lock);
+	if (rkey->state == VQP_RKEY_REFUSED && !rkey->link->rkeys_closed &&
+	    !hlist_unhashed(&rkey->node)) {
+		rkey->state = VQP_RKEY_WANTED;
+		vqp_link_ask_later(rkey->link);
+	}
+	spin_unlock_bh(&rkey_lock);
+}
+
+static bool rkey_covers(struct vqp_rkey *rkey, u64 addr, u32 bytes, u32 access)
+{
+	/* Pairs with the release in rkey_answered(). */
+	switch (smp_load_acquire(&rkey->state)) {
+	case VQP_RKEY_READY:
+		return (rkey->access & access) == access && addr >= rkey->addr &&
+		       bytes <= rkey->bytes && addr - rkey->addr <= rkey->bytes - bytes;
+	case VQP_RKEY_REFUSED:
+		if (time_after(jiffies, rkey->refused_at + RKEY_REFUSED_JIFFIES))
+			rkey_want_again(rkey);
+	}
+	return false;
+}
+
+struct vqp_rkey *vqp_rkey_get(struct vqp_link *link, const struct vqp *vqp, u32 key, u64 addr,
+			      u32 bytes, u32 access)
+{
+	struct vqp_rkey *rkey;
+
+	rcu_read_lock();
+	rkey = rkey_find(link, vqp, key, addr >> VQP_WINDOW_SHIFT);
+	if (rkey && (!rkey_covers(rkey, addr, bytes, access) ||
+		     !refcount_inc_not_zero(&rkey->ref)))
+		rkey = NULL;
+	rcu_read_unlock();
+	return rkey;
+}
+
+bool vqp_rkey_ready(struct vqp_link *link, const struct vqp *vqp, u32 key, u64 addr, u32 bytes,
+		    u32 access)
+{
+	struct vqp_rkey *rkey;
+	bool ready;
+
+	rcu_read_lock();
+	rkey = rkey_find(link, vqp, key, addr >> VQP_WINDOW_SHIFT);
+	ready = rkey && rkey_covers(rkey, addr, bytes, access);
+	rcu_read_unlock();
+	if (!rkey)
+		rkey_want(link, vqp, key, addr >> VQP_WINDOW_SHIFT);
+	return ready;
+}
+
+/* ---- Asking ---- */
+
+static void rkey_answered(struct vqp_rpc_call *call, const struct vqp_rpc_msg *answer)
+{
+	struct vqp_rkey *rkey = container_of(call, struct vqp_rkey, call);
+	u8 state = VQP_RKEY_REFUSED;
+
+	if (answer && !answer->status) {
+		rkey->device_rkey = be32_to_cpu(answer->rkey);
+		rkey->access = be32_to_cpu(answer->access);
+		rkey->iova = be64_to_cpu(answer->iova);
+		rkey->addr = be64_to_cpu(answer->addr);
+		rkey->bytes = be64_to_cpu(answer->bytes);
+		state = VQP_RKEY_READY;
+	}
+	spin_lock(&rkey_lock);
+	if (rkey->stale)
+		state = VQP_RKEY_REFUSED;
+	rkey->stale = false;
+	rkey->refused_at = jiffies;
+	/* Pairs with the acquire in rkey_covers(). */
+	smp_store_release(&rkey->state, state);
+	spin_unlock(&rkey_lock);
+	vqp_rkey_put(rkey);
+}
+
+/* The next that is wanted: asked from here on, with a reference for the RPC. */
+static struct vqp_rkey *rkey_next_wanted(struct vqp_link *link)
+{
+	struct vqp_rkey *rkey, *wanted = NULL;
+
+	spin_lock_bh(&rkey_lock);
+	list_for_each_entry(rkey, &link->rkeys, entry) {
+		if (rkey->state == VQP_RKEY_WANTED) {
+			wanted = rkey;
+			wanted->state = VQP_RKEY_ASKED;
+			refcount_inc(&wanted->ref);
+			break;
+		}
+	}
+	spin_unlock_bh(&rkey_lock);
+	return wanted;
+}
+
+void vqp_rkey_ask(struct vqp_link *link)
+{
+	struct vqp_rkey *rkey;
+	struct vqp_rpc_msg msg;
+
+	while ((rkey = rkey_next_wanted(link))) {
+		msg = (struct vqp_rpc_msg) {
+			.kind = VQP_RPC_WINDOW,
+			.link = cpu_to_be32(link->number),
+			.tenant = cpu_to_be32(rkey->tenant),
+			.key = cpu_to_be32(rkey->key),
+			.index = cpu_to_be32(rkey->index),
+		};
+		memcpy(msg.gid, rkey->gid, VQP_GID_BYTES);
+		rkey->call.answered = rkey_answered;
+		if (vqp_rpc_start(&rkey->call, link->peer->gid, &msg)) {
+			local_bh_disable();
+			rkey_answered(&rkey->call, NULL);
+			local_bh_enable();
+		}
+	}
+}
+
+void vqp_rkey_close(struct vqp_link *link)
+{
+	spin_lock_bh(&rkey_lock);
+	link->rkeys_closed = true;
+	spin_unlock_bh(&rkey_lock);
+}
+
+void vqp_rkey_drop_all(struct vqp_link *link)
+{
+	struct vqp_rkey *rkey;
+	bool asked;
+
+	for (;;) {
+		spin_lock_bh(&rkey_lock);
+		rkey = list_first_entry_or_null(&link->rkeys, struct vqp_rkey, entry);
+		if (rkey) {
+			asked = rkey->state == VQP_RKEY_ASKED;
+			rkey_unlist(rkey);
+		}
+		spin_unlock_bh(&rkey_lock);
+		if (!rkey)
+			return;
+		if (asked && vqp_rpc_cancel(&rkey->call))
+			vqp_rkey_put(rkey);
+		vqp_rkey_put(rkey);
+	}
+}
+
+/* ---- Taking back ---- */
+
+static void rkey_revoke_of(struct vqp_link *link, const struct vqp_rpc_msg *msg,
+			   struct rkey_revoke *revoke)
+{
+	const u32 tenant = be32_to_cpu(msg->tenant), key = be32_to_cpu(msg->key);
+	struct vqp_rkey *rkey, *next;
+	LIST_HEAD(taken);
+
+	spin_lock_bh(&rkey_lock);
+	list_for_each_entry_safe(rkey, next, &link->rkeys, entry) {
+		if (rkey->key != key || rkey->tenant != tenant ||
+		    memcmp(rkey->gid, msg->gid, VQP_GID_BYTES))
+			continue;
+		/* The answer may be behind this. */
+		rkey->stale = rkey->state == VQP_RKEY_ASKED;
+		if (rkey->state != VQP_RKEY_READY)
+			continue;
+		rkey_unlist(rkey);
+		rkey->revoke = revoke;
+		atomic_inc(&revoke->left);
+		list_add(&rkey->entry, &taken);
+	}
+	spin_unlock_bh(&rkey_lock);
+	list_for_each_entry_safe(rkey, next, &taken, entry)
+		vqp_rkey_put(rkey);
+}
+
+int vqp_rkey_revoke(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
+{
+	struct rkey_revoke revoke = { .left = ATOMIC_INIT(1) };
+	struct vqp_link *link = vqp_link_get(gid, be32_to_cpu(msg->link));
+
+	/* The link has gone, and its rkeys with it. */
+	if (!link)
+		return 0;
+	init_completion(&revoke.done);
+	rkey_revoke_of(link, msg, &revoke);
+	vqp_link_put(link);
+	rkey_revoke_done(&revoke);
+	/* Requests end, or their link fails and lets go of them; the target waits but a second. */
+	wait_for_completion(&revoke.done);
+	return 0;
+}

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+#include "base/counters.h"
+#include "dc/dc.h"
+#include "device/peer.h"
+#include "mem/cursor.h"
+#include "mem/mr.h"
+#include "ns/namespace.h"
+#include "ns/prio.h"
+#include "queue/carrier.h"
+#include "queue/send.h"
+#include "queue/vqp.h"
+#include "rc/link.h"
+#include "rc/qp.h"
+#include "rc/rkey.h"
+
+/*
+ * What one work request of the device carries: a part of a request that lies in one window and
+ * in few enough pages. It holds all that the device may touch.
+ *
+ * What VQPs hand out is chained, and posted SEGMENT_CHAIN at a time, with a large one, or when
+ * the run of one of them ends. The last of a chain asks for a completion, which is one of all
+ * before it; so does a READ before a WRITE: it must not be done again once the WRITE has been.
+ */
+struct segment {
+	struct ib_cqe cqe;
+	struct ib_rdma_wr wr;
+	struct list_head entry;		/* in link.posted */
+	struct vqp_link *link;		/* referenced */
+	struct vqp *vqp;		/* referenced */
+	struct vqp_send *send;
+	bool last;			/* of send */
+	u32 psn_end;			/* the first that is not its own */
+	struct vqp_rkey *rkey;		/* referenced, as the regions of mrs, until released */
+	struct vqp_mr **mrs;
+	u32 nmrs;
+	u32 nsge;
+	struct ib_sge sge[];
+};
+
+#define SEGMENT_CHAIN	8
+
+/*
+ * To change carriers costs a round trip, while the one is finished with what it has. So a VQP that
+ * sends messages between its reads and writes stays with dc for so many of them.
+ */
+#define RC_REST		32
+
+/* ---- Making ---- */
+
+static enum dma_data_direction segment_direction(const struct vqp_send *send)
+{
+	return send->msg.op == VQP_OP_READ ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+}
+
+static void segment_release(struct segment *segment)
+{
+	struct ib_device *dev = segment->link->qp->device;
+	u32 i;
+
+	for (i = 0; i < segment->nsge; i++)
+		ib_dma_unmap_page(dev, segment->sge[i].addr, segment->sge[i].length,
+				  segment_direction(segment->send));
+	for (i = 0; i < segment->nmrs; i++)
+		vqp_mr_put(segment->mrs[i]);
+	if (segment->rkey)
+		vqp_rkey_put(segment->rkey);
+	segment->nsge = 0;
+	segment->nmrs = 0;
+	segment->rkey = NULL;
+}
+
+static int segment_add_page(struct segment *segment, struct page *page, u32 offset, u32 bytes)
+{
+	struct ib_device *dev = segment->link->qp->device;
+	struct ib_sge *sge = &segment->sge[segment->nsge];
+
+	sge->addr = ib_dma_map_page(dev, page, offset, bytes, segment_direction(segment->send));
+	if (ib_dma_mapping_error(dev, sge->addr))
+		return -ENOMEM;
+	sge->length = bytes;
+	sge->lkey = segment->link->qp->pd->local_dma_lkey;
+	segment->nsge++;
+	return 0;
+}
+
+/* As many of `bytes` bytes from the walk as `sges` pages hold: how many, or -errno. */
+static int segment_fill(struct segment *segment, struct vqp_cursor *c, u32 bytes, u32 sges)
+{
+	struct vqp_mr *mr = NULL;
+	u32 offset, done = 0;
+	struct page *page;
+	int n, ret;
+
+	while (done < bytes && segment->nsge < sges) {
+		n = vqp_cursor_page(c, bytes - done, &page, &offset);
+		if (n < 0)
+			return n;
+		if (c->mr && c->mr != mr) {
+			mr = c->mr;
+			vqp_mr_hold(mr);
+			segment->mrs[segment->nmrs++] = mr;
+		}
+		ret = segment_add_page(segment, page, offset, n);
+		if (ret)
+			return ret;
+		done += n;
+	}
+	return done ?: -EIO;
+}
+
+static struct segment *segment_alloc(struct vqp_link *link, struct vqp_send *send, u32 sges)
+{
+	/* one more where a walk begins in the midst of the list */
+	const u32 mrs = send->num_sge + 1;
+	struct segment *segment;
+
+	segment = kmalloc(struct_size(segment, sge, sges) + mrs * sizeof(*segment->mrs),
+			  GFP_ATOMIC | __GFP_NOWARN);
+	if (!segment)
+		return NULL;
+	segment->link = link;
+	segment->send = send;
+	segment->mrs = (struct vqp_mr **)&segment->sge[sges];
+	segment->nmrs = 0;
+	segment->nsge = 0;
+	return segment;
+}
+
+/* ---- Posting ---- */
+
+/* Room for one segment; or vqp waits for it. */
+static int link_reserve(struct vqp_link *link, struct vqp *vqp)
+{
+	int ret = 0;
+
+	spin_lock(&link->lock);
+	if (!link->up) {
+		ret = -ENOTCONN;
+	} else if (link->nposted < VQP_LINK_DEPTH) {
+		link->nposted++;
+	} else {
+		ret = -EAGAIN;
+		vqp_wait_queue(&vqp->rc.wait, &link->waiters);
+	}
+	spin_unlock(&link->lock);
+	return ret;
+}
+
+static void link_unreserve(struct vqp_link *link)
+{
+	spin_lock(&link->lock);
+	link->nposted--;
+	spin_unlock(&link->lock);
+}
+
+static void segment_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* Give the device what is chained. What it does not take is in the list with the rest. */
+static int __must_check link_chain_post(struct vqp_link *link)
+{
+	struct ib_send_wr *chain = link->chain;
+
+	lockdep_assert_held(&link->lock);
+	link->chain_last->send_flags |= IB_SEND_SIGNALED;
+	link->chain = NULL;
+	link->nchained = 0;
+	link->psn_given = link->psn;
+	return ib_post_send(link->qp, chain, NULL);
+}
+
+static int link_chain_add(struct vqp_link *link, struct ib_send_wr *wr, u32 bytes)
+{
+	lockdep_assert_held(&link->lock);
+	if (!link->chain) {
+		link->chain = wr;
+	} else {
+		link->chain_last->next = wr;
+		if (wr->opcode != IB_WR_RDMA_READ && link->chain_last->opcode == IB_WR_RDMA_READ)
+			link->chain_last->send_flags |= IB_SEND_SIGNALED;
+	}
+	link->chain_last = wr;
+	link->nchained++;
+	return link->nchained == SEGMENT_CHAIN || bytes >= PAGE_SIZE ? link_chain_post(link) : 0;
+}
+
+static int segment_post(struct segment *segment, struct vqp *vqp, u32 bytes, u64 iova)
+{
+	const struct vqp_send *send = segment->send;
+	struct vqp_link *link = segment->link;
+	const u32 psns = vqp_rc_psns(bytes, link->mtu);
+	int ret = -ENOTCONN, broken = 0;
+
+	segment->wr = (struct ib_rdma_wr) {
+		.wr.wr_cqe = &segment->cqe,
+		.wr.sg_list = segment->sge,
+		.wr.num_sge = segment->nsge,
+		.wr.opcode = send->msg.op == VQP_OP_READ ? IB_WR_RDMA_READ : IB_WR_RDMA_WRITE,
+		.wr.send_flags = send->msg.fence ? IB_SEND_FENCE : 0,
+		.remote_addr = iova,
+		.rkey = segment->rkey->device_rkey,
+	};
+	segment->cqe.done = segment_done;
+	segment->vqp = vqp;
+	spin_lock(&link->lock);
+	/* Once it is down, nothing is added: link_end() goes through the list without the lock. */
+	if (link->up) {
+		ret = 0;
+		kref_get(&link->ref);
+		kref_get(&vqp->ref);
+		link->psn = (link->psn + psns) & VQP_PSN_MASK;
+		segment->psn_end = link->psn;
+		list_add_tail(&segment->entry, &link->posted);
+		broken = link_chain_add(link, &segment->wr.wr, bytes);
+		WRITE_ONCE(link->used_at, jiffies);
+	}
+	spin_unlock(&link->lock);
+	if (broken)
+		vqp_link_fail(link);
+	return ret;
+}
+
+/* Before vqp.lock is released: give the device what is chained. */
+static void link_flush(struct vqp *vqp)
+{
+	struct vqp_link *link = vqp->rc.link;
+	int broken = 0;
+
+	lockdep_assert_held(&vqp->lock);
+	/* As long as there are segments, they hold the link. Of its own it sees what is chained. */
+	if (!READ_ONCE(link->chain))
+		return;
+	spin_lock(&link->lock);
+	if (link->chain && link->up)
+		broken = link_chain_post(link);
+	spin_unlock(&link->lock);
+	if (broken)
+		vqp_link_fail(link);
+}
+
+/* The part of `send` at vqp->link.offset: its length, or -errno. There is room for it. */
+static int link_post_part(struct vqp_link *link, struct vqp *vqp, struct vqp_send *send)
+{
+	const struct vqp_msg *msg = &send->msg;
+	const bool read = msg->op == VQP_OP_READ;
+	const u64 remote = msg->remote_addr + vqp->rc.offset;
+	const u32 most = vqp_link_window_part(remote, msg->bytes - vqp->rc.offset);
+	const u32 sges = min_t(u32, link->sges, most / PAGE_SIZE + 2 + send->num_sge);
+	struct segment *segment;
+	struct vqp_cursor c;
+	int bytes, ret;
+
+	segment = segment_alloc(link, send, sges);
+	if (!segment)
+		return -ENOMEM;
+	segment->rkey = vqp_rkey_get(link, vqp, msg->rkey, remote, most, vqp_link_access(vqp, msg));
+	bytes = -EACCES;
+	if (segment->rkey) {
+		vqp_send_cursor(&c, vqp, send, read ? VQP_ACCESS_LOCAL_WRITE : 0);
+		vqp_cursor_skip(&c, vqp->rc.offset);
+		bytes = segment_fill(segment, &c, most, sges);
+		vqp_cursor_end(&c);
+	}
+	ret = bytes;
+	if (bytes > 0) {
+		segment->last = vqp->rc.offset + bytes == msg->bytes;
+		ret = segment_post(segment, vqp, bytes,
+				   segment->rkey->iova + (remote - segment->rkey->addr));
+	}
+	if (ret) {
+		segment_release(segment);
+		kfree(segment);
+		return ret;
+	}
+	return bytes;
+}
+
+/* One part, if there is room and the namespace's rate lets it pass: its length, or -errno. */
+static int link_post_one(struct vqp_link *link, struct vqp *vqp, struct vqp_send *send)
+{
+	const u32 charge = min_t(u32, send->msg.bytes - vqp->rc.offset, link->sges * PAGE_SIZE);
+	int ret;
+
+	if (vqp_send_pass(vqp, charge) < 0)
+		return -EAGAIN;
+	ret = link_reserve(link, vqp);
+	if (!ret) {
+		ret = link_post_part(link, vqp, send);
+		if (ret < 0)
+			link_unreserve(link);
+	}
+	vqp_send_refund(vqp, charge - max(ret, 0));
+	return ret;
+}
+
+/* Chain the rest of `send`. */
+static int link_post(struct vqp *vqp, struct vqp_send *send)
+{
+	struct vqp_link *link;
+	int ret = -ENOTCONN;
+
+	rcu_read_lock();
+	link = rcu_dereference(vqp->dc.peer->link);
+	/* The peer has changed while a request is half posted. */
+	if (vqp->held && link != vqp->rc.link)
+		link = NULL;
+	while (link && vqp->rc.offset < send->msg.bytes) {
+		/* Its own segments' ends make it go on. */
+		ret = vqp->held < VQP_LINK_VQP_DEPTH ? link_post_one(link, vqp, send) : -EAGAIN;
+		if (ret < 0)
+			break;
+		vqp_prio_note(vqp->ns);
+		vqp->rc.link = link;
+		vqp_carrier_hold(vqp, &vqp_rc_carrier);
+		vqp->rc.offset += ret;
+		ret = 0;
+	}
+	rcu_read_unlock();
+	return ret;
+}
+
+/* struct vqp_carrier_ops.take; the window may have been taken back meanwhile. */
+static int link_take(struct vqp *vqp, struct vqp_send *send)
+{
+	int ret;
+
+	lockdep_assert_held(&vqp->lock);
+	ret = link_post(vqp, send);
+	if (ret == -EAGAIN)
+		return ret;
+	vqp->rc.offset = 0;
+	if (!ret) {
+		list_move_tail(&send->msg.link, &vqp->lent);
+		vqp_count_event(VQP_EV_RC_REQUESTS);
+	}
+	return ret;
+}
+
+static bool link_wants(struct vqp *vqp, struct vqp_send *send)
+{
+	const bool one_sided = !(send->msg.flags & VQP_PKT_IMM) &&
+			       (send->msg.op == VQP_OP_READ || send->msg.op == VQP_OP_WRITE);
+
+	/* Half of it has been posted. */
+	if (vqp->rc.offset)
+		return true;
+	if (vqp->carrier != &vqp_dc_carrier || send->fate != VQP_SEND_FRESH)
+		return false;
+	if (!one_sided)
+		vqp->rc.rest = RC_REST;
+	if (vqp->rc.rest) {
+		vqp->rc.rest -= one_sided;
+		return false;
+	}
+	return vqp_link_ready(vqp, send);
+}
+
+/* What is half posted is for the other carrier, as a whole. */
+static void link_leave(struct vqp *vqp)
+{
+	struct vqp_msg *msg;
+
+	if (!vqp->rc.offset)
+		return;
+	msg = list_first_entry(&vqp->unsent, struct vqp_msg, link);
+	vqp_send_of(msg)->fate = VQP_SEND_AGAIN;
+	vqp->rc.offset = 0;
+}
+
+/* There is room on the link, or the link is gone. */
+static void link_go(struct vqp_wait *wait)
+{
+	struct vqp *vqp = container_of(wait, struct vqp, rc.wait);
+
+	spin_lock_bh(&vqp->lock);
+	vqp_send_resume(vqp);
+	spin_unlock_bh(&vqp->lock);
+	vqp_put(vqp);
+}
+
+static void link_init(struct vqp *vqp)
+{
+	vqp_wait_init(&vqp->rc.wait, &vqp->ref, link_go);
+}
+
+const struct vqp_carrier_ops vqp_rc_carrier = {
+	.id = VQP_CARRIER_RC,
+	.init = link_init,
+	.wants = link_wants,
+	.take = link_take,
+	.flush = link_flush,
+	.leave = link_leave,
+};
+
+/* ---- Completing ---- */
+
+void vqp_link_kick(struct vqp_link *link)
+{
+	struct vqp_wait *wait;
+
+	spin_lock_bh(&link->lock);
+	while (!list_empty(&link->waiters) && (!link->up || link->nposted < VQP_LINK_DEPTH)) {
+		wait = vqp_wait_take(&link->waiters);
+		spin_unlock_bh(&link->lock);
+		wait->go(wait);
+		spin_lock_bh(&link->lock);
+	}
+	spin_unlock_bh(&link->lock);
+}
+
+static void segment_free(struct segment *segment)
+{
+	vqp_put(segment->vqp);
+	vqp_link_put(segment->link);
+	kfree(segment);
+}
+
+/* The first segments of `done`, all of one VQP. */
+static void segments_complete(struct list_head *done)
+{
+	struct vqp *vqp = list_first_entry(done, struct segment, entry)->vqp;
+	struct segment *segment, *next;
+	struct vqp_msg *msg;
+	LIST_HEAD(over);
+
+	spin_lock_bh(&vqp->lock);
+	list_for_each_entry_safe(segment, next, done, entry) {
+		if (segment->vqp != vqp)
+			break;
+		list_move_tail(&segment->entry, &over);
+		vqp_carrier_unhold(vqp);
+		if (segment->last) {
+			msg = list_first_entry(&vqp->lent, struct vqp_msg, link);
+			list_del(&msg->link);
+			vqp_send_complete(vqp, vqp_send_of(msg), VQP_WC_SUCCESS);
+		}
+	}
+	vqp_send_resume(vqp);
+	spin_unlock_bh(&vqp->lock);
+	list_for_each_entry_safe(segment, next, &over, entry)
+		segment_free(segment);
+}
+
+/*
+ * The device brings segments to an end in order. One that succeeds says that all before it did,
+ * too, and so does the first that fails: it is in doubt, as all behind it, which stay in the list.
+ */
+static void segment_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct segment *segment = container_of(wc->wr_cqe, struct segment, cqe);
+	const bool failed = wc->status != IB_WC_SUCCESS;
+	struct vqp_link *link = cq->cq_context;
+	bool waited_for;
+	LIST_HEAD(done);
+
+	spin_lock_bh(&link->lock);
+	if (!link->broken) {
+		link->broken = failed;
+		if (failed)
+			list_cut_before(&done, &link->posted, &segment->entry);
+		else
+			list_cut_position(&done, &link->posted, &segment->entry);
+	}
+	list_for_each_entry(segment, &done, entry)
+		link->nposted--;
+	waited_for = !list_empty(&link->waiters);
+	spin_unlock_bh(&link->lock);
+	if (unlikely(failed))
+		vqp_link_fail(link);
+	list_for_each_entry(segment, &done, entry)
+		segment_release(segment);
+	while (!list_empty(&done))
+		segments_complete(&done);
+	if (waited_for)
+		vqp_link_kick(link);
+}
+
+/* ---- When the link has failed: nothing is added to `posted`, or taken, but here ---- */
+
+struct vqp *vqp_link_first_vqp(struct vqp_link *link)
+{
+	struct segment *segment = list_first_entry_or_null(&link->posted, struct segment, entry);
+
+	if (!segment)
+		return NULL;
+	kref_get(&segment->vqp->ref);
+	return segment->vqp;
+}
+
+void vqp_segments_release(struct vqp_link *link)
+{
+	struct segment *segment;
+
+	list_for_each_entry(segment, &link->posted, entry)
+		segment_release(segment);
+}
+
+static bool psn_reached(u32 psn, u32 psn_end)
+{
+	return ((psn - psn_end) & VQP_PSN_MASK) <= VQP_PSN_MASK / 2;
+}
+
+/* A READ is never done: if what it read is here, nobody knows. */
+static enum vqp_send_fate segment_fate(const struct segment *segment, bool known, u32 psn)
+{
+	if (segment->send->msg.op == VQP_OP_READ ||
+	    !psn_reached(segment->link->psn_given, segment->psn_end))
+		return VQP_SEND_AGAIN;
+	if (!known)
+		return VQP_SEND_LOST;
+	return psn_reached(psn, segment->psn_end) ? VQP_SEND_DONE : VQP_SEND_AGAIN;
+}
+
+void vqp_segments_settle(struct vqp_link *link, bool known, u32 psn)
+{
+	struct segment *segment, *next;
+	struct vqp *vqp;
+
+	list_for_each_entry_safe(segment, next, &link->posted, entry) {
+		list_del(&segment->entry);
+		vqp = segment->vqp;
+		spin_lock_bh(&vqp->lock);
+		/* Of a WRITE each part is seen, though it be the whole that completes. */
+		if (segment->send->fate != VQP_SEND_LOST && (segment->last || !known))
+			segment->send->fate = segment_fate(segment, known, psn);
+		vqp_carrier_unhold(vqp);
+		if (!vqp->held) {
+			vqp->rc.offset = 0;
+			vqp_send_take_back(vqp);
+		}
+		spin_unlock_bh(&vqp->lock);
+		segment_free(segment);
+	}
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include "base/compat.h"
+#include "base/counters.h"
+#include "device/parent.h"
+#include "meta/rpc.h"
+#include "rc/link.h"
+#include "rc/qp.h"
+#include "rc/target.h"
+#include "rc/window.h"
+
+#define TARGET_SEND_WRS		16		/* registrations of windows */
+#define TARGET_STOPPED_MAX	256		/* that are remembered, */
+#define TARGET_STOPPED_JIFFIES	(60 * HZ)	/* at most for so long */
+/* Initiators let go of a link that they do not use long before. */
+#define TARGET_SILENT_JIFFIES	(60 * HZ)
+
+/* one walk that drops target_mutex, or removal, at a time */
+static DEFINE_MUTEX(target_walk);
+static DEFINE_MUTEX(target_mutex);	/* guards the list; inside target.lock */
+static LIST_HEAD(target_list);		/* newest first */
+
+static void target_release(struct kref *ref)
+{
+	kfree(container_of(ref, struct vqp_rc_target, ref));
+	vqp_count_freed(VQP_OBJ_RC_TARGET);
+}
+
+void vqp_rc_target_hold(struct vqp_rc_target *target)
+{
+	kref_get(&target->ref);
+}
+
+void vqp_rc_target_put(struct vqp_rc_target *target)
+{
+	kref_put(&target->ref, target_release);
+}
+
+struct vqp_rc_target *vqp_rc_target_get(const u8 *gid, const struct vqp_rpc_msg *msg)
+{
+	const u32 epoch = be32_to_cpu(msg->epoch), link = be32_to_cpu(msg->link);
+	struct vqp_rc_target *target, *found = NULL;
+
+	mutex_lock(&target_mutex);
+	list_for_each_entry(target, &target_list, node) {
+		if (target->link == link && target->epoch == epoch &&
+		    !memcmp(target->gid, gid, VQP_GID_BYTES)) {
+			found = target;
+			vqp_rc_target_hold(target);
+			break;
+		}
+	}
+	mutex_unlock(&target_mutex);
+	return found;
+}
+
+void vqp_rc_target_stop(struct vqp_rc_target *target)
+{
+	struct ib_qp *qp;
+
+	mutex_lock(&target->lock);
+	qp = target->qp;
+	if (qp) {
+		target->stop_status = vqp_rc_qp_stop(qp, &target->psn);
+		target->stopped_at = jiffies;
+		target->qp = NULL;
+		/* First the QP, which may be in the midst of a window. */
+		vqp_rc_qp_retire(qp);
+		vqp_window_close_all(&target->windows);
+	}
+	mutex_unlock(&target->lock);
+}
+
+/* ---- Opening and closing ---- */
+
+static struct vqp_rc_target *target_create(const u8 *gid, const struct vqp_rpc_msg *msg)
+{
+	struct vqp_rc_target *target = kzalloc(sizeof(*target), GFP_KERNEL);
+
+	if (!target)
+		return NULL;
+	kref_init(&target->ref);
+	memcpy(target->gid, gid, VQP_GID_BYTES);
+	target->epoch = be32_to_cpu(msg->epoch);
+	target->link = be32_to_cpu(msg->link);
+	mutex_init(&target->lock);
+	INIT_LIST_HEAD(&target->windows);
+	vqp_count_made(VQP_OBJ_RC_TARGET);
+	return target;
+}
+
+static int target_start(struct vqp_rc_target *target, struct vqp_parent *parent,
+			struct vqp_rpc_msg *msg)
+{
+	struct vqp_rc_dest dest = {
+		.qpn = be32_to_cpu(msg->qpn),
+		.psn = be32_to_cpu(msg->psn) & VQP_PSN_MASK,
+		.mtu = be32_to_cpu(msg->mtu),
+		.reads = be32_to_cpu(msg->reads),
+	};
+	u32 psn = get_random_u32() & VQP_PSN_MASK;
+	struct ib_qp *qp;
+	int ret;
+
+	memcpy(dest.gid, target->gid, VQP_GID_BYTES);
+	qp = vqp_rc_qp_create(parent, NULL, TARGET_SEND_WRS, 1);
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	ret = vqp_rc_qp_connect(qp, parent, psn, &dest);
+	if (ret) {
+		vqp_rc_qp_destroy(qp);
+		return ret;
+	}
+	target->qp = qp;
+	target->seen_psn = U32_MAX;
+	msg->qpn = cpu_to_be32(qp->qp_num);
+	msg->psn = cpu_to_be32(psn);
+	msg->mtu = cpu_to_be32(min(parent->mtu, dest.mtu));
+	msg->reads = cpu_to_be32(vqp_rc_qp_reads(parent));
+	return 0;
+}
+
+/* What that node made in an earlier life, it does not know any more. */
+static void target_stop_old(const u8 *gid, u32 epoch)
+{
+	struct vqp_rc_target *target, *old;
+
+	do {
+		old = NULL;
+		mutex_lock(&target_mutex);
+		list_for_each_entry(target, &target_list, node) {
+			if (READ_ONCE(target->qp) && target->epoch != epoch &&
+			    !memcmp(target->gid, gid, VQP_GID_BYTES)) {
+				old = target;
+				vqp_rc_target_hold(old);
+				break;
+			}
+		}
+		mutex_unlock(&target_mutex);
+		if (old) {
+			vqp_rc_target_stop(old);
+			vqp_rc_target_put(old);
+		}
+	} while (old);
+}
+
+static u32 target_count_live(void)
+{
+	struct vqp_rc_target *target;
+	u32 live = 0;
+
+	mutex_lock(&target_mutex);
+	list_for_each_entry(target, &target_list, node)
+		live += !!READ_ONCE(target->qp);
+	mutex_unlock(&target_mutex);
+	return live;
+}
+
+int vqp_rc_target_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
+{
+	struct vqp_rc_target *target = vqp_rc_target_get(gid, msg);
+	struct vqp_parent *parent;
+	int token, ret;
+
+	if (target) {
+		vqp_rc_target_put(target);
+		return -EEXIST;
+	}
+	target_stop_old(gid, be32_to_cpu(msg->epoch));
+	if (target_count_live() >= vqp_link_max())
+		return -EBUSY;
+	target = target_create(gid, msg);
+	if (!target)
+		return -ENOMEM;
+	parent = vqp_parent_enter(&token);
+	if (!parent) {
+		vqp_rc_target_put(target);
+		return -ENETDOWN;
+	}
+	ret = target_start(target, parent, msg);
+	if (ret) {
+		vqp_rc_target_put(target);
+	} else {
+		/* Still inside: vqp_rc_target_down() is to find it. */
+		mutex_lock(&target_mutex);
+		list_add(&target->node, &target_list);
+		mutex_unlock(&target_mutex);
+	}
+	vqp_parent_leave(token);
+	return ret;
+}
+
+int vqp_rc_target_close(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
+{
+	struct vqp_rc_target *target = vqp_rc_target_get(gid, msg);
+	int ret;
+
+	if (!target)
+		return -ENOENT;
+	vqp_rc_target_stop(target);
+	msg->psn = cpu_to_be32(target->psn);
+	ret = target->stop_status;
+	vqp_rc_target_put(target);
+	return ret;
+}
+
+/* ---- Those that are left ---- */
+
+/* A second look: has anything come since the first? An initiator that died says nothing. */
+static bool target_is_silent(struct vqp_rc_target *target)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+	bool silent = false;
+
+	mutex_lock(&target->lock);
+	if (target->qp && !ib_query_qp(target->qp, &attr, IB_QP_RQ_PSN, &init)) {
+		silent = target->seen_psn == attr.rq_psn;
+		target->seen_psn = attr.rq_psn;
+	}
+	mutex_unlock(&target->lock);
+	return silent;
+}
+
+static bool target_is_old(const struct vqp_rc_target *target)
+{
+	return !READ_ONCE(target->qp) &&
+	       time_after(jiffies, target->stopped_at + TARGET_STOPPED_JIFFIES);
+}
+
+/* Forget those that stopped long ago, and the oldest of too many. */
+static void target_forget(bool all)
+{
+	struct vqp_rc_target *target, *next;
+	u32 stopped = 0;
+
+	mutex_lock(&target_walk);
+	mutex_lock(&target_mutex);
+	list_for_each_entry_safe(target, next, &target_list, node) {
+		if (READ_ONCE(target->qp) ||
+		    (!all && !target_is_old(target) && ++stopped <= TARGET_STOPPED_MAX))
+			continue;
+		list_del(&target->node);
+		vqp_rc_target_put(target);
+	}
+	mutex_unlock(&target_mutex);
+	mutex_unlock(&target_walk);
+}
+
+/* Stop each that `match` wants (NULL: all). */
+static void target_stop_each(bool (*match)(struct vqp_rc_target *target))
+{
+	struct vqp_rc_target *target, *prev = NULL;
+
+	mutex_lock(&target_walk);
+	mutex_lock(&target_mutex);
+	list_for_each_entry(target, &target_list, node) {
+		vqp_rc_target_hold(target);
+		mutex_unlock(&target_mutex);
+		if (prev)
+			vqp_rc_target_put(prev);
+		if (!match || match(target))
+			vqp_rc_target_stop(target);
+		prev = target;
+		mutex_lock(&target_mutex);
+	}
+	mutex_unlock(&target_mutex);
+	if (prev)
+		vqp_rc_target_put(prev);
+	mutex_unlock(&target_walk);
+}
+
+void vqp_rc_target_down(void)
+{
+	target_stop_each(NULL);
+	vqp_window_wait();
+}
+
+static void target_look_work(struct work_struct *work)
+{
+	target_stop_each(target_is_silent);
+	target_forget(false);
+	queue_delayed_work(system_dfl_wq, to_delayed_work(work), TARGET_SILENT_JIFFIES);
+}
+
+static DECLARE_DEFERRABLE_WORK(target_look, target_look_work);
+
+int __init vqp_rc_target_init(void)
+{
+	queue_delayed_work(system_dfl_wq, &target_look, TARGET_SILENT_JIFFIES);
+	return 0;
+}
+
+void vqp_rc_target_exit(void)
+{
+	cancel_delayed_work_sync(&target_look);
+	target_stop_each(NULL);
+	target_forget(true);
+}

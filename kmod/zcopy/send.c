@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/moduleparam.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include "base/counters.h"
+#include "base/dct_cache.h"
+#include "dc/dc.h"
+#include "mem/mr.h"
+#include "meta/rpc.h"
+#include "ns/namespace.h"
+#include "ns/prio.h"
+#include "ns/throttle.h"
+#include "queue/carrier.h"
+#include "queue/send.h"
+#include "queue/vqp.h"
+#include "rc/link.h"
+#include "zcopy/recv.h"
+#include "zcopy/send.h"
+
+static unsigned int zcopy_bytes = SZ_256K;
+module_param(zcopy_bytes, uint, 0644);
+MODULE_PARM_DESC(zcopy_bytes, "messages from this size on go from NIC to NIC (default: 256 KiB; 0: none)");
+
+#define ZSEND_MAX_BYTES		SZ_64M	/* in all; more takes too many windows, and too long */
+#define ZSEND_RETRY_JIFFIES	(HZ / 50)	/* after something could not be fetched */
+#define ZSEND_ANSWER_MS		2000U	/* after that, or half of giveup_ms, it is asked about, */
+#define ZSEND_ASK_MS		250	/* so often */
+#define ZSEND_SPARE_MS		1000	/* longer than a target's worker is late */
+#define ZSEND_KNOWN_JIFFIES	(50 * HZ)	/* its target surely remembers it (ZRECV_JIFFIES) */
+/* Each has a thread that waits, and none is to wait for a thread, whatever others send to whom. */
+#define ZSEND_COUNT_MAX		128
+#define ZSEND_NS_MAX		16
+
+struct zsend {
+	struct work_struct work;
+	struct vqp *vqp;		/* referenced */
+	struct vqp_dct dct;		/* of the node that is to fetch */
+	u32 giveup_ms;			/* silent for so long, it is gone */
+	u32 count;
+	struct vqp_rpc_msg msg;
+};
+
+static struct workqueue_struct *zsend_wq;
+static atomic_t zsend_number, zsend_count;
+static DECLARE_WAIT_QUEUE_HEAD(zsend_over);
+
+/* Is it worth it? */
+static bool zsend_wants(struct vqp *vqp, struct vqp_send *send)
+{
+	const u32 least = READ_ONCE(zcopy_bytes);
+
+	lockdep_assert_held(&vqp->lock);
+	return send->msg.op == VQP_OP_SEND && least && send->msg.bytes >= least &&
+	       send->msg.bytes <= ZSEND_MAX_BYTES && send->num_sge == 1 && !send->kbuf &&
+	       send->fate == VQP_SEND_FRESH && vqp->carrier == &vqp_dc_carrier &&
+	       vqp_link_max() && time_after_eq(jiffies, vqp->zcopy.at) &&
+	       !vqp_throttle_max(&vqp->ns->throttle) && !vqp_prio_yields(vqp->ns) &&
+	       atomic_read(&zsend_count) < ZSEND_COUNT_MAX &&
+	       atomic_read(&vqp->ns->zcopies) < ZSEND_NS_MAX;
+}
+
+static void zsend_fill(struct zsend *zsend, const struct vqp *vqp)
+{
+	struct vqp_rpc_msg *msg = &zsend->msg;
+
+	msg->kind = VQP_RPC_ZCOPY;
+	msg->tenant = cpu_to_be32(vqp->ns->tenant);
+	memcpy(msg->gid, vqp->ns->gid, VQP_GID_BYTES);
+	msg->from_qp = cpu_to_be32(vqp->qp_num);
+	msg->zcopy = cpu_to_be32(atomic_inc_return(&zsend_number));
+	memcpy(msg->to_gid, vqp->remote_gid, VQP_GID_BYTES);
+	msg->to_qp = cpu_to_be32(vqp->remote_qp);
+	msg->to_port = cpu_to_be32(vqp->remote_port);
+	msg->giveup_ms = cpu_to_be32(zsend->giveup_ms);
+}
+
+/* False: its memory is not the function's any more, as dc will say. */
+static bool zsend_add(struct zsend *zsend, struct vqp_send *send)
+{
+	struct vqp_rpc_part *part = &zsend->msg.parts[zsend->count];
+	const struct vqp_sge *sge = &send->sge[0];
+	struct vqp *vqp = zsend->vqp;
+
+	if (!vqp_mr_valid(vqp->ns, sge->lkey, sge->addr, sge->length, 0, vqp->memory))
+		return false;
+	part->addr = cpu_to_be64(sge->addr);
+	part->key = cpu_to_be32(sge->lkey);
+	part->bytes = cpu_to_be32(send->msg.bytes);
+	part->flags = cpu_to_be32(send->msg.flags & VQP_PKT_IMM);
+	part->imm = send->msg.imm;
+	zsend->msg.count = cpu_to_be32(++zsend->count);
+	list_move_tail(&send->msg.link, &vqp->lent);
+	return true;
+}
+
+static void zsend_work(struct work_struct *work);
+
+/* Have `first` fetched, and those like it behind it. */
+static int zsend_take(struct vqp *vqp, struct vqp_send *first)
+{
+	struct vqp_msg *msg, *next;
+	struct vqp_send *send;
+	struct zsend *zsend;
+	u32 bytes = 0;
+
+	lockdep_assert_held(&vqp->lock);
+	zsend = kzalloc(sizeof(*zsend), GFP_ATOMIC | __GFP_NOWARN);
+	if (!zsend)
+		return -ENOMEM;
+	INIT_WORK(&zsend->work, zsend_work);
+	zsend->vqp = vqp;
+	zsend->dct = vqp->dc.dct;
+	zsend->giveup_ms = vqp->dc.tx.cfg->giveup_us / USEC_PER_MSEC;
+	zsend_fill(zsend, vqp);
+	list_for_each_entry_safe(msg, next, &vqp->unsent, link) {
+		send = vqp_send_of(msg);
+		if (zsend->count == VQP_RPC_PARTS || !zsend_wants(vqp, send) ||
+		    msg->bytes > ZSEND_MAX_BYTES - bytes || !zsend_add(zsend, send))
+			break;
+		bytes += msg->bytes;
+	}
+	if (!zsend->count) {
+		kfree(zsend);
+		return -EACCES;
+	}
+	kref_get(&vqp->ref);
+	vqp_carrier_hold(vqp, &vqp_zcopy_carrier);
+	vqp->zcopy.under_way = true;
+	atomic_inc(&zsend_count);
+	atomic_inc(&vqp->ns->zcopies);
+	vqp_prio_note(vqp->ns);
+	queue_work(zsend_wq, &zsend->work);
+	return 0;
+}
+
+static void zsend_init(struct vqp *vqp)
+{
+	vqp->zcopy.at = jiffies;
+}
+
+const struct vqp_carrier_ops vqp_zcopy_carrier = {
+	.alone = true,
+	.init = zsend_init,
+	.wants = zsend_wants,
+	.take = zsend_take,
+	.break_recvs = vqp_zcopy_recv_break,
+};
+
+void vqp_zcopy_wait(struct vqp *vqp)
+{
+	/* Who is killed takes the memory along. */
+	wait_event_killable(zsend_over, !READ_ONCE(vqp->zcopy.under_way));
+}
+
+/* The first `done` were received; the others were not, or (if not even that is known) perhaps. */
+static void zsend_settle(struct zsend *zsend, bool known, u32 done)
+{
+	struct vqp *vqp = zsend->vqp;
+	struct vqp_send *send;
+	struct vqp_msg *msg;
+	u32 i = 0;
+
+	atomic_dec(&vqp->ns->zcopies);
+	atomic_dec(&zsend_count);
+	spin_lock_bh(&vqp->lock);
+	list_for_each_entry(msg, &vqp->lent, link) {
+		send = vqp_send_of(msg);
+		if (i++ < done)
+			send->fate = VQP_SEND_DONE;
+		else
+			send->fate = known ? VQP_SEND_AGAIN : VQP_SEND_LOST;
+	}
+	vqp->zcopy.at = jiffies + (done < zsend->count ? ZSEND_RETRY_JIFFIES : 0);
+	vqp_carrier_unhold(vqp);
+	WRITE_ONCE(vqp->zcopy.under_way, false);
+	vqp_count_events(VQP_EV_ZCOPY_MESSAGES, done);
+	vqp_send_take_back(vqp);
+	spin_unlock_bh(&vqp->lock);
+	wake_up_all(&zsend_over);
+}
+
+/* Not one of them was received, nor will be: it was never asked for, or the target said so. */
+static bool zsend_is_refused(const struct vqp_rpc_msg *msg, int ret)
+{
+	return ret && (msg->is_answer || (ret != -EIO && ret != -ETIMEDOUT));
+}
+
+/* The messages' address is on another node now, as far as is known. */
+static bool zsend_has_moved(struct zsend *zsend)
+{
+	const struct vqp *vqp = zsend->vqp;
+
+	return vqp_rpc_relearn(zsend->dct.node_gid, &zsend->dct, vqp->ns->tenant,
+			       vqp->remote_gid) == -EHOSTUNREACH;
+}
+
+/*
+ * What was asked is under way no more once the channel is hung up, and its target receives nothing
+ * giveup_ms after the last request that it heard; what is on its way then may take a moment.
+ */
+static void zsend_give_up(const struct zsend *zsend)
+{
+	vqp_rpc_hang_up(zsend->dct.node_gid);
+	msleep(zsend->giveup_ms + ZSEND_SPARE_MS);
+}
+
+/* Ask once more what came of it: as zsend_ask(), or -EINPROGRESS. */
+static int zsend_ask_again(const struct zsend *zsend, struct vqp_rpc_msg *msg, u32 answer_ms,
+			   u32 *done)
+{
+	int ret;
+
+	*msg = zsend->msg;
+	msg->kind = VQP_RPC_ZCOPY_RESULT;
+	ret = vqp_rpc(zsend->dct.node_gid, msg, answer_ms);
+	*done = be32_to_cpu(msg->count);
+	return ret;
+}
+
+/* Ask, and about what was asked until that is known: 0, with *done, or -errno. */
+static int zsend_ask(struct zsend *zsend, u32 *done)
+{
+	const u32 answer_ms = min(ZSEND_ANSWER_MS, zsend->giveup_ms / 2);
+	const unsigned long giveup = msecs_to_jiffies(zsend->giveup_ms);
+	struct vqp_rpc_msg msg = zsend->msg;
+	unsigned long heard_at = jiffies, asked_at = heard_at;
+	int ret;
+
+	ret = vqp_rpc(zsend->dct.node_gid, &msg, answer_ms);
+	*done = ret ? 0 : be32_to_cpu(msg.count);
+	if (!ret || zsend_is_refused(&msg, ret))
+		return 0;
+	while (!time_after(asked_at, heard_at + giveup)) {
+		if (!msg.is_answer && zsend_has_moved(zsend)) {
+			/* Who might have received of them is gone, as on dc. */
+			*done = 0;
+			ret = 0;
+			break;
+		}
+		msleep(ZSEND_ASK_MS);
+		asked_at = jiffies;
+		ret = zsend_ask_again(zsend, &msg, answer_ms, done);
+		if (!ret && time_after(jiffies, heard_at + ZSEND_KNOWN_JIFFIES))
+			ret = -ESTALE;
+		if (!ret || ret == -ESTALE)
+			return ret;
+		if (ret == -EINPROGRESS)
+			heard_at = asked_at;
+	}
+	zsend_give_up(zsend);
+	return ret;
+}
+
+static void zsend_work(struct work_struct *work)
+{
+	struct zsend *zsend = container_of(work, struct zsend, work);
+	u32 done;
+	int ret;
+
+	/* The channel to that node is found by its address. */
+	vqp_dct_cache_suggest(0, zsend->dct.node_gid, &zsend->dct);
+	ret = zsend_ask(zsend, &done);
+	zsend_settle(zsend, !ret, ret ? 0 : min(done, zsend->count));
+	vqp_put(zsend->vqp);
+	kfree(zsend);
+}
+
+int __init vqp_zcopy_init(void)
+{
+	zsend_wq = alloc_workqueue("vqp_zcopy", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!zsend_wq)
+		return -ENOMEM;
+	vqp_rpc_handle(VQP_RPC_ZCOPY, vqp_zcopy_recv);
+	vqp_rpc_handle(VQP_RPC_ZCOPY_RESULT, vqp_zcopy_result);
+	return 0;
+}
+
+void vqp_zcopy_exit(void)
+{
+	destroy_workqueue(zsend_wq);
+}
