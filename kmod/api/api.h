@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
+ * api/ is what every front calls. It may use all carriers, since it attaches VQPs to them and
+ * moves VQPs between them; it knows nothing of user space.
+ *
  * What every user of VQPs calls: the character device, and users inside the kernel. Each has a
  * struct vqp_owner, which it initializes by vqp_owner_init(). Requests are posted by
  * vqp_send_queue() (queue/send.h), and receives by vqp_recv_post() and vqp_recv_wake()

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What was made and what was freed, and how often things happened. Per CPU, any context. */
+/*
+ * base/ is what everything uses and what uses nothing but the protocol core's types: counters,
+ * numbers, limits, waiting, the cache of DCT metadata, differences of kernels.
+ *
+ * What was made and what was freed, and how often things happened. Per CPU, any context.
+ */
 #ifndef VQP_BASE_COUNTERS_H
 #define VQP_BASE_COUNTERS_H
 

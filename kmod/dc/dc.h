@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
+ * dc/ joins the protocol core to lanes, VQPs and memory. It knows the queue, the device and
+ * engine/, and neither loop/ nor what accelerates it.
+ *
  * The dc carrier: DC's semantics in software over the lanes' UD QPs. This file
  * joins the initiator's half of the protocol core (engine/tx.h) to lanes, peers,
  * VQPs and memory; dc/responder.h the target's.

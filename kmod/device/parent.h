@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
+ * device/ is the RDMA device and the pool of UD QPs on it. It knows no VQP: packets go to the user
+ * that registered for them, and what waits for a send slot is a struct vqp_wait.
+ *
  * The parent: the physical RDMA device this node uses, and the fixed pool of
  * UD QPs (lanes) on it. Everything is made once when the device has an address
  * and is gone when the device goes.

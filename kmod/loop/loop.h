@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
+ * loop/ is the carrier within the node. It knows the queue and memory, and no device.
+ *
  * The loop carrier: both ends on this node. The posting thread copies once,
  * from page to page, and completes the request before the post returns. A SEND
  * that finds no receive posted waits until there is one.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
+ * mem/ is the memory that requests name: regions by key, arenas, walks over pages, and what
+ * atomics do to a word. It knows namespaces and owners, and no VQP.
+ *
  * Memory regions. A key is (index << 16 | random tag): one lookup in the
  * namespace's table (KRCORE's ValidMR), and a guess
  * hits one key in 65,536. Requests name memory

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
+ * meta/ is what the kernel does with VQPs of its own: it looks addresses up in meta servers'
+ * tables, and calls other kernels. It uses dc as a carrier; what is called registers itself
+ * (rpc.h).
+ *
  * Where is (tenant, address)? On this node, in the cache of DCT metadata
  * (KRCORE's DCCache), or in a meta server's table, READ one-sided: one READ,
  * seldom two, and no remote process takes part.

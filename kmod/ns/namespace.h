@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
+ * ns/ is what operators grant: namespaces of tenants with their limits, rates and priorities, and
+ * the owners that live in them. It knows no VQP.
+ *
  * VQP namespaces: what an address of a network namespace owns. Made by an
  * administrator, gone with the network namespace, whose VQP namespaces are all
  * of one tenant. The host's own one (tenant 0, the address of the parent)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
+ * queue/ is the VQP itself: its send queue, its receive queue, its CQs, and what a carrier must
+ * offer (carrier.h). It calls no carrier by name, and knows no device.
+ *
  * Virtual queue pairs.
  *
  * Lifetime: a VQP is found by number in its namespace, by flow number

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
+ * rc/ carries one-sided requests from NIC to NIC. It is an accelerator of dc, and knows dc, the
+ * kernel's rpcs and the device; no other carrier knows it but zcopy/.
+ *
  * The rc carrier's links: an RC QP towards a peer that VQPs of this node read and
  * write much. They share it; one-sided requests go by it from NIC to NIC, without
  * a copy and without the target's processors. A link is made in the background

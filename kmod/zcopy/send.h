@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
+ * zcopy/ carries large messages without a copy. It is an accelerator of dc that has the target
+ * READ by rc, and so stands above both.
+ *
  * Large messages without a copy (KRCORE, 4.5): the sender's half. Instead of the messages their
  * target's node is told where they are, and fetches them into the receives that they take, by rc.
  * What it cannot fetch, for want of a link, a window or a receive, goes by dc.

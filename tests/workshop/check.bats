@@ -112,6 +112,27 @@ program()
 	caught prose 'docs/other.md:3: no file pages.md'
 }
 
+@test "layers: an include that points up, a folder that Kbuild does not list" {
+	mkdir kmod
+	printf 'vqp-y := main.o\nvqp-y += high/a.o high/b.o\nvqp-y += low/c.o\n' >kmod/Kbuild
+	source_file kmod/main.c <<<'#include "high/a.h"'
+	source_file kmod/high/a.h <<<$'#include <linux/list.h>\n#include "high/b.h"\n#include "low/c.h"'
+	source_file kmod/high/b.h <<<'#include "high/a.h"'
+	source_file kmod/low/c.h </dev/null
+	source_file kmod/low/c.c <<<'#include "c.h"'
+	clean layers
+	source_file kmod/low/c.h <<<'#include "high/b.h"'
+	caught layers 'kmod/low/c.h: high/b.h is above'
+	source_file kmod/low/c.h <<<'#include "main.h"'
+	caught layers 'kmod/low/c.h: main.h is above'
+	source_file kmod/low/c.h <<<'#include "lower/d.h"'
+	caught layers 'kmod/low/c.h: lower/d.h is in no folder of kmod/Kbuild'
+	source_file kmod/low/c.h </dev/null
+	source_file kmod/lower/d.h </dev/null
+	source_file kmod/lower/d.c <<<'#include "d.h"'
+	caught layers 'kmod/lower/d.c: kmod/Kbuild has no folder lower'
+}
+
 @test "shellcheck" {
 	clean shellcheck
 	printf '#!/bin/sh\n# %s\nrm $1/*\n' "$spdx" >script
