@@ -72,8 +72,11 @@ KERNELS :=
 two_kernels :=
 endif
 
+# the second is a test's, and needs what the first exports
+MODULES := kmod tests/programs/consumer
+
 kmod:
-	set -e; for kernel in $(KERNELS); do testbed/testbed build $$kernel $(MAKE) -C kmod; done
+	set -e; for kernel in $(KERNELS); do for module in $(MODULES); do testbed/testbed build $$kernel $(MAKE) -C $$module; done; done
 
 demo: KERNELS := $(if $(HOSTS),,6.1)
 demo: build $(TOOLS) ## two nodes, a function on each, vqp against verbs: the first thing to run
@@ -120,7 +123,7 @@ fuzz: ## look for inputs that break something, for an hour [FUZZ_SECONDS=]
 	$(MAKE) -C tests/fuzz search
 
 kmod-debug: ## the module for the debug kernel, which is built first, once
-	testbed/testbed build debug $(MAKE) -C kmod
+	set -e; for module in $(MODULES); do testbed/testbed build debug $(MAKE) -C $$module; done
 
 image: ## a root image of the nodes, kept in the cache [IMAGE=bookworm|trixie|current]
 	testbed/testbed image $(IMAGE)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/err.h>
+#include <linux/export.h>
 #include "api/api.h"
 #include "api/internal.h"
 #include "queue/vqp.h"
@@ -29,3 +30,4 @@ struct vqp *vqp_accept(struct vqp *vqp, const u8 *src_gid, u32 src_qp)
 	}
 	return reply;
 }
+EXPORT_SYMBOL_GPL(vqp_accept);

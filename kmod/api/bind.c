@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/export.h>
 #include "api/api.h"
 #include "ns/namespace.h"
 #include "queue/vqp.h"
@@ -37,3 +38,4 @@ unlock:
 	mutex_unlock(&owner->lock);
 	return ret;
 }
+EXPORT_SYMBOL_GPL(vqp_bind);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/export.h>
 #include "api/api.h"
 #include "api/internal.h"
 #include "dc/dc.h"
@@ -58,3 +59,4 @@ int vqp_connect(struct vqp *vqp, const u8 *gid, u16 port)
 {
 	return port ? vqp_connect_to(vqp, gid, port, 0) : -EINVAL;
 }
+EXPORT_SYMBOL_GPL(vqp_connect);

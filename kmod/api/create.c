@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/err.h>
+#include <linux/export.h>
 #include "api/api.h"
 #include "api/internal.h"
 #include "ns/namespace.h"
@@ -51,3 +52,4 @@ struct vqp *vqp_create(struct vqp_owner *owner, const struct vqp_init_attr *attr
 	}
 	return vqp;
 }
+EXPORT_SYMBOL_GPL(vqp_create);

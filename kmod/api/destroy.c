@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/export.h>
 #include "api/api.h"
 #include "api/internal.h"
 #include "mem/mr.h"
@@ -39,6 +40,7 @@ int vqp_destroy(struct vqp *vqp)
 	vqp_zcopy_wait(vqp);
 	return 0;
 }
+EXPORT_SYMBOL_GPL(vqp_destroy);
 
 static void owner_kill(struct vqp_owner *owner)
 {

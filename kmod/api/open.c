@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/err.h>
+#include <linux/export.h>
 #include "api/api.h"
 #include "api/internal.h"
 #include "ns/namespace.h"
@@ -17,6 +18,7 @@ int vqp_open(struct vqp_owner *owner, struct net *net, const u8 *gid)
 		vqp_ns_put(ns);
 	return ret;
 }
+EXPORT_SYMBOL_GPL(vqp_open);
 
 void vqp_close(struct vqp_owner *owner)
 {
@@ -26,3 +28,4 @@ void vqp_close(struct vqp_owner *owner)
 	vqp_destroy_all(owner);
 	vqp_owner_release(owner);
 }
+EXPORT_SYMBOL_GPL(vqp_close);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/export.h>
 #include <linux/vqp.h>
 #include "api/api.h"
 #include "queue/vqp.h"
@@ -19,3 +20,4 @@ void vqp_query(struct vqp *vqp, struct vqp_query_qp *q)
 	memcpy(q->remote_gid, vqp->remote_gid, VQP_GID_BYTES);
 	spin_unlock_bh(&vqp->lock);
 }
+EXPORT_SYMBOL_GPL(vqp_query);

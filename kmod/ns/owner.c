@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/errno.h>
+#include <linux/export.h>
 #include "ns/namespace.h"
 #include "ns/owner.h"
 
@@ -12,6 +13,7 @@ void vqp_owner_init(struct vqp_owner *owner)
 	INIT_LIST_HEAD(&owner->mrs);
 	owner->dead = false;
 }
+EXPORT_SYMBOL_GPL(vqp_owner_init);
 
 int vqp_owner_bind(struct vqp_owner *owner, struct vqp_ns *ns)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/export.h>
 #include <linux/slab.h>
 #include "base/counters.h"
 #include "base/wait.h"
@@ -40,6 +41,7 @@ int vqp_recv_post(struct vqp *vqp, struct vqp_recv *recv)
 	spin_unlock_bh(&vqp->rq_lock);
 	return ret;
 }
+EXPORT_SYMBOL_GPL(vqp_recv_post);
 
 int vqp_recv_take(struct vqp *vqp, u32 bytes, struct vqp_recv **recv)
 {
@@ -209,3 +211,4 @@ void vqp_recv_wake(struct vqp *vqp)
 	while (most-- && (wait = recv_take_waiter(vqp)))
 		wait->go(wait);
 }
+EXPORT_SYMBOL_GPL(vqp_recv_wake);

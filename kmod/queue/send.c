@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/export.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include "base/counters.h"
@@ -218,6 +219,7 @@ int vqp_send_queue(struct vqp *vqp, struct list_head *sends, u32 count)
 		carrier->perform(vqp);
 	return taken ?: -ENOMEM;
 }
+EXPORT_SYMBOL_GPL(vqp_send_queue);
 
 /* ---- Ends ---- */
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/export.h>
 #include <linux/slab.h>
 #include "base/counters.h"
 #include "base/ids.h"
@@ -41,6 +42,7 @@ void vqp_put(struct vqp *vqp)
 {
 	kref_put(&vqp->ref, vqp_release);
 }
+EXPORT_SYMBOL_GPL(vqp_put);
 
 struct vqp *vqp_find(struct vqp_ns *ns, u32 qp_num, u16 port)
 {
