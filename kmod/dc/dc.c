@@ -9,6 +9,7 @@
 #include "base/compat.h"
 #include "base/counters.h"
 #include "base/ids.h"
+#include "base/trace.h"
 #include "dc/dc.h"
 #include "dc/responder.h"
 #include "device/lane.h"
@@ -92,6 +93,7 @@ static int dc_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	};
 	struct vqp_parent *parent;
 	struct vqp_cursor c = {};
+	struct vqp_lane *lane;
 	int ret = 0;
 
 	if (bytes) {
@@ -114,8 +116,12 @@ static int dc_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		vqp_prio_note(vqp->ns);
 		vqp->dc.peer->tx_packets++;
 		dc_tell_resent(vqp);
-		ret = vqp_lane_send(dc_lane(vqp, parent), &dest,
-				    pkt, &c, bytes, pkt->op == VQP_OP_CLOSE ? NULL : &vqp->dc.wait);
+		lane = dc_lane(vqp, parent);
+		ret = vqp_lane_send(lane, &dest, pkt, &c, bytes,
+				    pkt->op == VQP_OP_CLOSE ? NULL : &vqp->dc.wait);
+		if (!ret)
+			trace_vqp_tx_packet(lane->index, vqp->dc.dct.node_gid, pkt->flow, pkt->op,
+					    pkt->psn, bytes);
 	}
 	rcu_read_unlock();
 	vqp_cursor_end(&c);
@@ -249,32 +255,48 @@ static void dc_keep_alive(struct vqp *vqp, u64 now_us)
 	dc_arm_keepalive(vqp, now_us);
 }
 
-/* What may send packets stands between these two, under vqp.lock. */
-static void dc_prio_begin(struct vqp *vqp)
+/* What a flow was like before the engine was called. */
+struct dc_before {
+	u32 cwnd;
+	u64 resent;
+};
+
+/* Every call of the engine that may send packets stands between these two, under vqp.lock. */
+static struct dc_before dc_begin(struct vqp *vqp)
 {
+	struct vqp_tx *tx = &vqp->dc.tx;
+
 	lockdep_assert_held(&vqp->lock);
-	vqp->dc.tx.cap = vqp_prio_yields(vqp->ns) ? 1 : 0;
+	/* While a higher priority sends, one packet may be under way. */
+	tx->cap = vqp_prio_yields(vqp->ns) ? 1 : 0;
+	return (struct dc_before) { .cwnd = tx->cwnd, .resent = tx->packets_resent };
 }
 
-static void dc_prio_end(struct vqp *vqp)
+static void dc_end(struct vqp *vqp, const struct dc_before *before)
 {
-	if (vqp->dc.tx.cap && vqp_tx_is_capped(&vqp->dc.tx))
+	struct vqp_tx *tx = &vqp->dc.tx;
+
+	if (tx->cap && vqp_tx_is_capped(tx))
 		vqp_count_event(VQP_EV_YIELDED);
+	if (tx->cwnd != before->cwnd)
+		trace_vqp_cwnd(tx->flow, vqp->qp_num, before->cwnd, tx->cwnd, tx->ssthresh,
+			       tx->srtt_us);
+	if (tx->packets_resent != before->resent)
+		trace_vqp_resend(tx->flow, vqp->qp_num, tx->packets_resent, tx->rto_us);
 }
 
 static void dc_timeout(struct timer_list *timer)
 {
 	struct vqp *vqp = timer_container_of(vqp, timer, dc.timer);
-	u64 resent;
+	struct dc_before before;
 
 	spin_lock(&vqp->lock);
 	if (vqp->carrier == &vqp_dc_carrier) {
-		resent = vqp->dc.tx.packets_resent;
-		dc_prio_begin(vqp);
+		before = dc_begin(vqp);
 		vqp_tx_timeout(&vqp->dc.tx, dc_now_us());
-		dc_prio_end(vqp);
+		dc_end(vqp, &before);
 		vqp_send_resume(vqp);
-		if (vqp->dc.tx.packets_resent != resent)
+		if (vqp->dc.tx.packets_resent != before.resent)
 			vqp_count_event(VQP_EV_TIMEOUTS);
 		dc_watch(vqp, dc_now_us());
 		dc_keep_alive(vqp, dc_now_us());
@@ -284,10 +306,10 @@ static void dc_timeout(struct timer_list *timer)
 
 static void dc_run(struct vqp *vqp)
 {
-	lockdep_assert_held(&vqp->lock);
-	dc_prio_begin(vqp);
+	const struct dc_before before = dc_begin(vqp);
+
 	vqp_tx_run(&vqp->dc.tx, dc_now_us());
-	dc_prio_end(vqp);
+	dc_end(vqp, &before);
 }
 
 static void dc_kick(struct vqp *vqp)
@@ -442,6 +464,7 @@ static bool dc_is_target(const struct vqp *vqp, const u8 *gid, const struct vqp_
 
 static void dc_input_answer(const u8 *gid, const struct vqp_pkt *pkt)
 {
+	struct dc_before before;
 	struct vqp *vqp;
 
 	rcu_read_lock();
@@ -457,9 +480,9 @@ static void dc_input_answer(const u8 *gid, const struct vqp_pkt *pkt)
 	if (vqp->carrier == &vqp_dc_carrier && dc_is_target(vqp, gid, pkt)) {
 		vqp->dc.peer->rx_packets++;
 		vqp->dc.peer->epoch = pkt->src_epoch;
-		dc_prio_begin(vqp);
+		before = dc_begin(vqp);
 		vqp_tx_input(&vqp->dc.tx, pkt, dc_now_us());
-		dc_prio_end(vqp);
+		dc_end(vqp, &before);
 		vqp_send_resume(vqp);
 	} else {
 		vqp_count_event(VQP_EV_RX_FOREIGN);
@@ -477,6 +500,7 @@ void vqp_dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf
 		vqp_count_event(VQP_EV_RX_MALFORMED);
 		return;
 	}
+	trace_vqp_rx_packet(lane->index, gid, pkt.flow, pkt.op, pkt.psn, bytes);
 	switch (pkt.op) {
 	case VQP_OP_ACK:
 	case VQP_OP_NAK:

@@ -7,6 +7,7 @@
 #include "base/counters.h"
 #include "base/dct_cache.h"
 #include "base/node.h"
+#include "base/trace.h"
 #include "dc/dc.h"
 #include "dc/responder.h"
 #include "device/lane.h"
@@ -53,6 +54,7 @@ static u64 responder_now_us(void)
 
 /* Where the answers to the packet at hand go. */
 struct responder_sender {
+	const u8 *gid;
 	struct vqp_lane *lane;
 	struct vqp_lane_dest dest;
 };
@@ -194,6 +196,8 @@ static int responder_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *r
 	vqp_cursor_end(&c);
 	if (ret)
 		vqp_count_event(VQP_EV_REPLY_LOST);
+	else
+		trace_vqp_tx_packet(to->lane->index, to->gid, pkt->flow, pkt->op, pkt->psn, bytes);
 	return ret;
 }
 
@@ -247,6 +251,7 @@ void vqp_responder_input(struct vqp_lane *lane, struct vqp_peer *peer, u32 qpn,
 {
 	struct vqp_responder *responder = &responders[lane->index];
 	struct responder_sender sender = {
+		.gid = peer->gid,
 		.lane = lane,
 		.dest = { .ah = peer->ah, .qpn = qpn, .qkey = pkt->src_qkey },
 	};

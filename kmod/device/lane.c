@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
@@ -125,7 +126,7 @@ static void lane_fail(struct vqp_lane *lane, enum ib_wc_status status)
 	if (lane->failed || READ_ONCE(lane->parent->broken))
 		return;
 	lane->failed = true;
-	pr_warn_ratelimited("vqp: a lane of %s failed: %s\n",
+	pr_warn_ratelimited("a lane of %s failed: %s\n",
 			    dev_name(&lane->parent->dev->dev), ib_wc_status_msg(status));
 	vqp_count_event(VQP_EV_LANE_FAILURES);
 	/* Short: meanwhile no answers go out either, and whoever waits for them gives up. */

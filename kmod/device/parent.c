@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/inet.h>
 #include <linux/irq_poll.h>
 #include <linux/module.h>
@@ -243,7 +244,7 @@ static void parent_down(void)
 	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
 	if (!parent)
 		return;
-	pr_info("vqp: %s is no longer the parent\n", dev_name(&parent->dev->dev));
+	pr_info("%s is no longer the parent\n", dev_name(&parent->dev->dev));
 	/* What its lanes say from here on is no news. */
 	WRITE_ONCE(parent->broken, true);
 	RCU_INIT_POINTER(parent_now, NULL);
@@ -272,7 +273,7 @@ static void parent_up(struct parent_client *client)
 	parent = parent_create(dev);
 	if (IS_ERR(parent)) {
 		if (PTR_ERR(parent) != -EADDRNOTAVAIL)
-			pr_warn("vqp: cannot use %s: %pe\n", dev_name(&dev->dev), parent);
+			pr_warn("cannot use %s: %pe\n", dev_name(&dev->dev), parent);
 		return;
 	}
 	parent->recheck = &client->work;
@@ -282,7 +283,7 @@ static void parent_up(struct parent_client *client)
 			user->up(parent);
 	rcu_assign_pointer(parent_now, parent);
 	vqp_ns_set_host_gid(parent->dct.node_gid);
-	pr_info("vqp: parent %s port %u, %pI6c, mtu %u, %u lanes, %llu KiB\n",
+	pr_info("parent %s port %u, %pI6c, mtu %u, %u lanes, %llu KiB\n",
 		dev_name(&dev->dev), parent->port, parent->dct.node_gid, parent->mtu,
 		parent->nlanes, parent->pool_bytes >> 10);
 }
@@ -434,7 +435,7 @@ static int __init parent_read_address(void)
 	}
 	if (in6_pton(parent_address, -1, parent_wanted.s6_addr, -1, NULL))
 		return 0;
-	pr_err("vqp: address=%s is no address\n", parent_address);
+	pr_err("address=%s is no address\n", parent_address);
 	return -EINVAL;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/completion.h>
 #include <linux/kref.h>
+#include <linux/ktime.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include "base/counters.h"
 #include "base/dct_cache.h"
+#include "base/trace.h"
 #include "device/parent.h"
 #include "engine/bucket.h"
 #include "mem/cursor.h"
@@ -237,6 +239,7 @@ static int meta_lookup(u32 tenant, const u8 *gid, struct vqp_dct *dct)
 
 int vqp_meta_route(u32 tenant, const u8 *gid, struct vqp_route *route)
 {
+	ktime_t began;
 	int ret;
 
 	route->local = vqp_ns_find(tenant, gid);
@@ -244,7 +247,9 @@ int vqp_meta_route(u32 tenant, const u8 *gid, struct vqp_route *route)
 		return 0;
 	if (!vqp_parent_is_up())
 		return -ENETDOWN;
+	began = ktime_get();
 	ret = meta_lookup(tenant, gid, &route->dct);
+	trace_vqp_lookup(tenant, gid, ret, ktime_us_delta(ktime_get(), began));
 	if (ret)
 		return ret;
 	/* It is not here, whatever the table says. */

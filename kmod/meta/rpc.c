@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/completion.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
@@ -402,7 +403,7 @@ static void rpc_work(struct work_struct *work)
 	/* The asker waits for an answer that cannot be sent, but not for long. */
 	ret = rpc_post(receive->gid, &receive->msg, be32_to_cpu(receive->msg.id), true);
 	if (ret)
-		pr_debug("vqp: no answer to %pI6c: %d\n", receive->gid, ret);
+		pr_debug("no answer to %pI6c: %d\n", receive->gid, ret);
 	receive_post(receive);
 }
 

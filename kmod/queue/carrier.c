@@ -2,6 +2,7 @@
 #include <linux/bug.h>
 #include <linux/init.h>
 #include <linux/lockdep.h>
+#include "base/trace.h"
 #include "queue/carrier.h"
 #include "queue/vqp.h"
 
@@ -54,6 +55,7 @@ void vqp_carrier_attach(struct vqp *vqp, const struct vqp_carrier_ops *ops)
 			carriers[i]->leave(vqp);
 	if (vqp->carrier)
 		vqp->carrier->leave(vqp);
+	trace_vqp_carrier(vqp->ns->tenant, vqp->qp_num, vqp->shown_carrier, ops->id, 0);
 	WRITE_ONCE(vqp->carrier, ops);
 	vqp->shown_carrier = ops->id;
 	vqp->state = VQP_QP_CONNECTED;

@@ -2,6 +2,7 @@
 #include <linux/export.h>
 #include <linux/slab.h>
 #include "base/counters.h"
+#include "base/trace.h"
 #include "base/wait.h"
 #include "mem/cursor.h"
 #include "queue/cq.h"
@@ -123,6 +124,7 @@ void vqp_recv_complete(struct vqp_recv *recv, const struct vqp_recv_info *info)
 		.src_qp = info->src_qp,
 	};
 
+	trace_vqp_recv(vqp->ns->tenant, vqp->qp_num, recv->wr_id, info->src_qp, info->bytes);
 	memcpy(cqe.src_gid, info->src_gid, VQP_GID_BYTES);
 	spin_lock_bh(&vqp->rq_lock);
 	vqp->rx_msgs++;

@@ -3,6 +3,7 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include "base/counters.h"
+#include "base/trace.h"
 #include "mem/cursor.h"
 #include "ns/namespace.h"
 #include "queue/carrier.h"
@@ -60,6 +61,7 @@ void vqp_send_complete(struct vqp *vqp, struct vqp_send *send, u32 status)
 		vqp->tx_msgs++;
 	}
 	vqp_count_freed(VQP_OBJ_SEND);
+	trace_vqp_complete(vqp->ns->tenant, vqp->qp_num, send->wr_id, send->opcode, status);
 	if (send->done) {
 		send->done(send, status);
 		return;
@@ -101,12 +103,15 @@ static void send_pause(struct vqp *vqp)
 
 static void send_note_carrier(struct vqp *vqp, const struct vqp_carrier_ops *ops)
 {
+	u64 pause_us;
+
 	if (ops->id && vqp->shown_carrier != ops->id) {
+		pause_us = vqp->pause_us ? ktime_to_us(ktime_get()) - vqp->pause_us : 0;
+		trace_vqp_carrier(vqp->ns->tenant, vqp->qp_num, vqp->shown_carrier, ops->id,
+				  pause_us);
 		vqp->shown_carrier = ops->id;
 		vqp_count_event(VQP_EV_RC_SWITCHES);
-		if (vqp->pause_us)
-			vqp_count_events(VQP_EV_RC_PAUSE_US,
-					 ktime_to_us(ktime_get()) - vqp->pause_us);
+		vqp_count_events(VQP_EV_RC_PAUSE_US, pause_us);
 	}
 	vqp->pause_us = 0;
 }
@@ -209,6 +214,8 @@ int vqp_send_queue(struct vqp *vqp, struct list_head *sends, u32 count)
 		vqp->sends++;
 		taken++;
 		vqp_count_made(VQP_OBJ_SEND);
+		trace_vqp_post(vqp->ns->tenant, vqp->qp_num, vqp_send_of(msg)->wr_id,
+			       vqp_send_of(msg)->opcode, msg->bytes);
 	}
 	carrier = vqp->carrier;
 	if (carrier->prepare)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What tests/kernel/trace.bats does on a node. Sourced there.
+
+# shellcheck source=tests/kernel/rc.bash
+source /vqp/tests/kernel/rc.bash
+
+tracing=/sys/kernel/tracing
+
+# COMMAND...: trace what the module does meanwhile, into a file.
+traces() {
+	mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing"
+	echo 8192 >"$tracing/buffer_size_kb"
+	echo >"$tracing/trace"
+	echo 1 >"$tracing/events/vqp/enable"
+	"$@"
+	echo 0 >"$tracing/events/vqp/enable"
+	cat "$tracing/trace" >/run/vqp/trace
+}
+
+# EVENT [TEXT]: it was traced, with that in its line.
+traced() {
+	grep " $1: " /run/vqp/trace | grep -qF -- "${2-}" ||
+		{ echo "no $1 with '${2-}' in:"; grep -m 40 " $1: " /run/vqp/trace || grep -m 40 -v '^#' /run/vqp/trace; return 1; } >&2
+}
+
+# EVENT COUNT: it was traced just so often.
+traced_times() {
+	(($(grep -c " $1: " /run/vqp/trace) == $2)) || { echo "$1 $(grep -c " $1: " /run/vqp/trace) times" >&2; return 1; }
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,virtual,newest,budget:60
+# The tracepoints (kmod/base/trace.h): each tells of what it is there for.
+
+bats_require_minimum_version 1.5.0
+load ../lib/testbed
+load links
+
+on() { node "$1" bash -c "source /vqp/tests/kernel/trace.bash; $2"; }
+
+setup_file() {
+	set_up_links
+}
+
+@test "messages: looked up, posted, sent, received, completed" {
+	on 2 'serve vqp-c echo-server 700 --bytes=100'
+	on 1 'vqpctl cache flush
+		traces inside vqp-a vqpt send 10.90.0.3 700 --bytes=100 --count=50
+		traced vqp_lookup "tenant=9 gid=::ffff:10.90.0.3 ret=0"
+		traced vqp_carrier "none -> dc"
+		traced_times vqp_post 50
+		traced vqp_post "SEND bytes=100"
+		traced vqp_tx_packet "bytes=100"
+		traced vqp_rx_packet
+		traced_times vqp_recv 50
+		traced_times vqp_complete 50
+		traced vqp_complete "SEND status=0"'
+}
+
+@test "a lookup that fails" {
+	on 1 'traces eval "! inside vqp-a vqpt send 10.90.0.77 700 --count=1"
+		traced vqp_lookup "tenant=9 gid=::ffff:10.90.0.77 ret=-113"'
+}
+
+@test "from dc to rc and back" {
+	server=$(server weave-server 721)
+	on 1 "traces weave 10.90.0.3 $server && woven_end
+		traced vqp_carrier 'dc -> rc'
+		traced vqp_carrier 'rc -> dc'"
+}
+
+@test "packets that are lost: sent again, and the congestion window is cut" {
+	on 2 'serve vqp-c echo-server 700 --bytes=100000 --depth=8'
+	fault loss 2 5%
+	on 1 'traces inside vqp-a vqpt send 10.90.0.3 700 --bytes=100000 --depth=8 --count=200
+		traced vqp_resend
+		traced vqp_cwnd "cwnd=64 -> "'
+}
