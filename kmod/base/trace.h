@@ -97,14 +97,14 @@ TRACE_EVENT(vqp_recv,
 
 /* A VQP's requests go by another carrier from here on; they waited `pause_us` for that. */
 TRACE_EVENT(vqp_carrier,
-	TP_PROTO(u32 tenant, u32 qp_num, u32 from, u32 to, u64 pause_us),
+	TP_PROTO(u32 tenant, u32 qp_num, u32 from, u32 to, u32 pause_us),
 	TP_ARGS(tenant, qp_num, from, to, pause_us),
 	TP_STRUCT__entry(
 		__field(u32, tenant)
 		__field(u32, qp_num)
 		__field(u32, from)
 		__field(u32, to)
-		__field(u64, pause_us)
+		__field(u32, pause_us)
 	),
 	TP_fast_assign(
 		__entry->tenant = tenant;
@@ -113,7 +113,7 @@ TRACE_EVENT(vqp_carrier,
 		__entry->to = to;
 		__entry->pause_us = pause_us;
 	),
-	TP_printk("tenant=%u qp=%u %s -> %s pause_us=%llu", __entry->tenant, __entry->qp_num,
+	TP_printk("tenant=%u qp=%u %s -> %s pause_us=%u", __entry->tenant, __entry->qp_num,
 		  VQP_TRACE_CARRIER(__entry->from), VQP_TRACE_CARRIER(__entry->to),
 		  __entry->pause_us)
 );

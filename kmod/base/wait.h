@@ -7,24 +7,28 @@
 #ifndef VQP_BASE_WAIT_H
 #define VQP_BASE_WAIT_H
 
-#include <linux/kref.h>
 #include <linux/list.h>
+
+struct vqp_wait;
+
+/* What is done with what waits; any context. */
+struct vqp_wait_ops {
+	/* Take a reference for the list. */
+	void (*hold)(struct vqp_wait *wait);
+	/* There may be room, and the reference of the list is the callee's. */
+	void (*go)(struct vqp_wait *wait);
+};
 
 struct vqp_wait {
 	/* It is in the list that this waits in, or empty. The list's lock guards it. */
 	struct list_head link;
-	/* This counts the references of what waits. The list has one of them. */
-	struct kref *ref;
-	/* There may be room, and the reference of the list is the callee's. Any context. */
-	void (*go)(struct vqp_wait *wait);
+	const struct vqp_wait_ops *ops;
 };
 
-static inline void vqp_wait_init(struct vqp_wait *wait, struct kref *ref,
-				 void (*go)(struct vqp_wait *wait))
+static inline void vqp_wait_init(struct vqp_wait *wait, const struct vqp_wait_ops *ops)
 {
 	INIT_LIST_HEAD(&wait->link);
-	wait->ref = ref;
-	wait->go = go;
+	wait->ops = ops;
 }
 
 /* Without the list's lock the result is a guess, but what preceded a false one is seen. */
@@ -40,7 +44,7 @@ static inline bool vqp_wait_queue(struct vqp_wait *wait, struct list_head *list)
 {
 	if (!list_empty(&wait->link))
 		return false;
-	kref_get(wait->ref);
+	wait->ops->hold(wait);
 	list_add_tail(&wait->link, list);
 	return true;
 }
@@ -54,13 +58,19 @@ static inline bool vqp_wait_unqueue(struct vqp_wait *wait)
 	return queued;
 }
 
-/* The oldest, off the list, which must not be empty. The caller calls its go(). */
+/* The oldest, off the list, which must not be empty. The caller calls vqp_wait_go(). */
 static inline struct vqp_wait *vqp_wait_take(struct list_head *list)
 {
 	struct vqp_wait *wait = list_first_entry(list, struct vqp_wait, link);
 
 	list_del_init_careful(&wait->link);
 	return wait;
+}
+
+/* Without the list's lock. */
+static inline void vqp_wait_go(struct vqp_wait *wait)
+{
+	wait->ops->go(wait);
 }
 
 #endif

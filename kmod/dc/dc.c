@@ -523,6 +523,11 @@ void vqp_dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf
 
 /* ---- struct vqp_carrier_ops ---- */
 
+static void dc_hold(struct vqp_wait *wait)
+{
+	kref_get(&container_of(wait, struct vqp, dc.wait)->ref);
+}
+
 /* There is a slot of its lane. */
 static void dc_go(struct vqp_wait *wait)
 {
@@ -532,10 +537,15 @@ static void dc_go(struct vqp_wait *wait)
 	vqp_put(vqp);
 }
 
+static const struct vqp_wait_ops dc_wait_ops = {
+	.hold = dc_hold,
+	.go = dc_go,
+};
+
 static void dc_init(struct vqp *vqp)
 {
 	dc_reset(vqp, &dc_no_cfg, 0, 0);
-	vqp_wait_init(&vqp->dc.wait, &vqp->ref, dc_go);
+	vqp_wait_init(&vqp->dc.wait, &dc_wait_ops);
 	timer_setup(&vqp->dc.timer, dc_timeout, 0);
 }
 

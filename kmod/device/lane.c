@@ -108,7 +108,7 @@ static void lane_kick(struct vqp_lane *lane)
 	while (!list_empty(&lane->waiters) && lane_has_room(lane, false)) {
 		wait = vqp_wait_take(&lane->waiters);
 		spin_unlock_bh(&lane->tx_lock);
-		wait->go(wait);
+		vqp_wait_go(wait);
 		spin_lock_bh(&lane->tx_lock);
 	}
 	spin_unlock_bh(&lane->tx_lock);
@@ -437,7 +437,7 @@ void vqp_lane_destroy(struct vqp_lane *lane)
 	/* What waits is told once more. It finds that this lane's parent is gone. */
 	while (!list_empty(&lane->waiters)) {
 		wait = vqp_wait_take(&lane->waiters);
-		wait->go(wait);
+		vqp_wait_go(wait);
 	}
 	lane_free_memory(lane);
 	kfree(lane);

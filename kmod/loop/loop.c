@@ -260,6 +260,11 @@ static void loop_work(struct work_struct *work)
 	vqp_put(vqp);
 }
 
+static void loop_hold(struct vqp_wait *wait)
+{
+	kref_get(&container_of(wait, struct vqp, loop.wait)->ref);
+}
+
 /* The target has a receive, or will have none any more. */
 static void loop_go(struct vqp_wait *wait)
 {
@@ -268,6 +273,11 @@ static void loop_go(struct vqp_wait *wait)
 	loop_later(vqp);
 	vqp_put(vqp);
 }
+
+static const struct vqp_wait_ops loop_wait_ops = {
+	.hold = loop_hold,
+	.go = loop_go,
+};
 
 int vqp_loop_attach(struct vqp *vqp, struct vqp_ns *local)
 {
@@ -295,7 +305,7 @@ int vqp_loop_attach(struct vqp *vqp, struct vqp_ns *local)
 static void loop_init(struct vqp *vqp)
 {
 	INIT_LIST_HEAD(&vqp->loop.msgs);
-	vqp_wait_init(&vqp->loop.wait, &vqp->ref, loop_go);
+	vqp_wait_init(&vqp->loop.wait, &loop_wait_ops);
 	INIT_WORK(&vqp->loop.work, loop_work);
 }
 

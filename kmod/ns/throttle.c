@@ -62,7 +62,7 @@ static enum hrtimer_restart throttle_open(struct hrtimer *timer)
 	spin_lock_bh(&throttle->lock);
 	while ((wait = throttle_grant(throttle))) {
 		spin_unlock_bh(&throttle->lock);
-		wait->go(wait);
+		vqp_wait_go(wait);
 		spin_lock_bh(&throttle->lock);
 	}
 	throttle_arm(throttle);

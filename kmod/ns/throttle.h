@@ -47,7 +47,7 @@ static inline u64 vqp_throttle_max(const struct vqp_throttle *throttle)
 
 /*
  * May the VQP of `turn` send so many bytes? If so, they are charged. 0: yes; 1: yes, but it may
- * have to wait for the next; -EBUSY: it waits in line, and turn->wait.go() is called when it has
+ * have to wait for the next; -EBUSY: it waits in line, and turn->wait is set going when it has
  * been granted them. Under vqp.lock.
  */
 int __must_check vqp_throttle_pass(struct vqp_throttle *throttle, struct vqp_throttle_turn *turn,

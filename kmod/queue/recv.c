@@ -211,6 +211,6 @@ void vqp_recv_wake(struct vqp *vqp)
 		return;
 	most = recv_is_over(vqp) ? U32_MAX : READ_ONCE(vqp->recvs);
 	while (most-- && (wait = recv_take_waiter(vqp)))
-		wait->go(wait);
+		vqp_wait_go(wait);
 }
 EXPORT_SYMBOL_GPL(vqp_recv_wake);

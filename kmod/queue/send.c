@@ -98,15 +98,15 @@ void vqp_send_refund(struct vqp *vqp, u32 bytes)
 static void send_pause(struct vqp *vqp)
 {
 	if (!vqp->pause_us)
-		vqp->pause_us = ktime_to_us(ktime_get());
+		vqp->pause_us = (u32)ktime_to_us(ktime_get()) ?: 1;
 }
 
 static void send_note_carrier(struct vqp *vqp, const struct vqp_carrier_ops *ops)
 {
-	u64 pause_us;
+	u32 pause_us;
 
 	if (ops->id && vqp->shown_carrier != ops->id) {
-		pause_us = vqp->pause_us ? ktime_to_us(ktime_get()) - vqp->pause_us : 0;
+		pause_us = vqp->pause_us ? (u32)ktime_to_us(ktime_get()) - vqp->pause_us : 0;
 		trace_vqp_carrier(vqp->ns->tenant, vqp->qp_num, vqp->shown_carrier, ops->id,
 				  pause_us);
 		vqp->shown_carrier = ops->id;

@@ -17,9 +17,18 @@ static struct workqueue_struct *vqp_wq;
 
 /* ---- References ---- */
 
-static void vqp_free(struct work_struct *work)
+static void vqp_free(struct rcu_head *rcu)
 {
-	struct vqp *vqp = container_of(to_rcu_work(work), struct vqp, free);
+	struct vqp *vqp = container_of(rcu, struct vqp, rcu);
+
+	vqp_count_freed(vqp->object);
+	kmem_cache_free(vqp_cache, vqp);
+}
+
+/* No reference is left. A reader under RCU may still find it, and gets none. */
+static void vqp_end_work(struct work_struct *work)
+{
+	struct vqp *vqp = container_of(work, struct vqp, work);
 
 	if (vqp->send_cq)
 		vqp_cq_put(vqp->send_cq);
@@ -27,15 +36,16 @@ static void vqp_free(struct work_struct *work)
 		vqp_cq_put(vqp->recv_cq);
 	vqp_carriers_release(vqp);
 	vqp_ns_put(vqp->ns);
-	vqp_count_freed(vqp->object);
-	kmem_cache_free(vqp_cache, vqp);
+	call_rcu(&vqp->rcu, vqp_free);
 }
 
 static void vqp_release(struct kref *ref)
 {
 	struct vqp *vqp = container_of(ref, struct vqp, ref);
 
-	queue_rcu_work(vqp_wq, &vqp->free);
+	/* It may be the end of its work that drops the last reference. */
+	INIT_WORK(&vqp->work, vqp_end_work);
+	queue_work(vqp_wq, &vqp->work);
 }
 
 void vqp_put(struct vqp *vqp)
@@ -113,6 +123,11 @@ bool vqp_is_lost(struct vqp *vqp)
 	return lost;
 }
 
+static void vqp_turn_hold(struct vqp_wait *wait)
+{
+	kref_get(&container_of(wait, struct vqp, turn.wait)->ref);
+}
+
 /* The VQP was granted what it waits for at its namespace's throttle. */
 static void vqp_turn_go(struct vqp_wait *wait)
 {
@@ -121,6 +136,11 @@ static void vqp_turn_go(struct vqp_wait *wait)
 	READ_ONCE(vqp->carrier)->kick(vqp);
 	vqp_put(vqp);
 }
+
+static const struct vqp_wait_ops vqp_turn_wait_ops = {
+	.hold = vqp_turn_hold,
+	.go = vqp_turn_go,
+};
 
 /* ---- Making and destroying ---- */
 
@@ -154,8 +174,7 @@ struct vqp *vqp_alloc(struct vqp_owner *owner)
 	INIT_LIST_HEAD(&vqp->unsent);
 	INIT_LIST_HEAD(&vqp->lent);
 	INIT_LIST_HEAD(&vqp->recv_waiters);
-	vqp_wait_init(&vqp->turn.wait, &vqp->ref, vqp_turn_go);
-	INIT_RCU_WORK(&vqp->free, vqp_free);
+	vqp_wait_init(&vqp->turn.wait, &vqp_turn_wait_ops);
 	vqp_carriers_init(vqp);
 	vqp->ns = ns;
 	vqp_ns_get(ns);
@@ -239,9 +258,7 @@ int __init vqp_init(void)
 
 void vqp_exit(void)
 {
-	/* Work drops references, whose frees pass a grace period and become work again. */
-	flush_workqueue(vqp_wq);
-	rcu_barrier();
+	/* Ends that are under way become calls of RCU. */
 	destroy_workqueue(vqp_wq);
 	rcu_barrier();
 	kmem_cache_destroy(vqp_cache);

@@ -115,7 +115,8 @@ struct vqp {
 	const struct vqp_carrier_ops *carrier;	/* attached to; NULL: not connected yet */
 	const struct vqp_carrier_ops *holder;	/* has parts of requests under way, if held; */
 	u32 held;			/* this many */
-	u64 pause_us;			/* since then one carrier waits for another; or 0 */
+	/* since then one carrier waits for another, in the low bits of a clock; or 0 */
+	u32 pause_us;
 	u64 tx_msgs;
 	struct vqp_throttle_turn turn;	/* under ns->throttle's lock */
 	struct vqp_dc_part dc;
@@ -124,8 +125,8 @@ struct vqp {
 	struct vqp_zcopy_part zcopy;
 
 	spinlock_t rq_lock;		/* guards down to on_recv */
-	struct list_head rq;
 	u32 recvs;
+	struct list_head rq;
 	u64 rx_msgs;
 	atomic_t receiving;		/* messages in progress that took a receive */
 	/* what waits for a receive of this VQP; under queue/recv.c's lock of waiters */
@@ -138,8 +139,10 @@ struct vqp {
 
 	unsigned long todo;		/* bits: enum vqp_todo */
 	struct workqueue_struct *wq;	/* for work */
-	struct work_struct work;
-	struct rcu_work free;
+	union {
+		struct work_struct work;
+		struct rcu_head rcu;	/* when the last reference has gone */
+	};
 };
 
 int __init vqp_init(void);

@@ -369,6 +369,11 @@ static void link_leave(struct vqp *vqp)
 	vqp->rc.offset = 0;
 }
 
+static void link_hold(struct vqp_wait *wait)
+{
+	kref_get(&container_of(wait, struct vqp, rc.wait)->ref);
+}
+
 /* There is room on the link, or the link is gone. */
 static void link_go(struct vqp_wait *wait)
 {
@@ -380,9 +385,14 @@ static void link_go(struct vqp_wait *wait)
 	vqp_put(vqp);
 }
 
+static const struct vqp_wait_ops link_wait_ops = {
+	.hold = link_hold,
+	.go = link_go,
+};
+
 static void link_init(struct vqp *vqp)
 {
-	vqp_wait_init(&vqp->rc.wait, &vqp->ref, link_go);
+	vqp_wait_init(&vqp->rc.wait, &link_wait_ops);
 }
 
 const struct vqp_carrier_ops vqp_rc_carrier = {
@@ -404,7 +414,7 @@ void vqp_link_kick(struct vqp_link *link)
 	while (!list_empty(&link->waiters) && (!link->up || link->nposted < VQP_LINK_DEPTH)) {
 		wait = vqp_wait_take(&link->waiters);
 		spin_unlock_bh(&link->lock);
-		wait->go(wait);
+		vqp_wait_go(wait);
 		spin_lock_bh(&link->lock);
 	}
 	spin_unlock_bh(&link->lock);

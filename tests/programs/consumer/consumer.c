@@ -278,7 +278,8 @@ static int __init consumer_init(void)
 {
 	int ret;
 
-	server_wq = alloc_workqueue("vqp_consumer", WQ_UNBOUND, 0);
+	/* Ordered: messages come back in the order in which they came. */
+	server_wq = alloc_ordered_workqueue("vqp_consumer", 0);
 	if (!server_wq)
 		return -ENOMEM;
 	vqp_owner_init(&owner);
