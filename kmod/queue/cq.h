@@ -14,26 +14,27 @@ struct vqp_ns;
 struct vqp_cq {
 	struct kref ref;		/* of the file, and one per VQP and queue */
 	spinlock_t lock;		/* guards tail and the flags; taken last of all */
-	/* the kernel's own; user space may scribble over the ring's */
+	/* The kernel trusts these two, and not the ring's, which user space can write. */
 	u32 tail;
-	u32 entries;			/* power of two */
+	u32 entries;			/* a power of two */
 	bool overflowed;
-	bool looked_at;			/* by poll(2), since a CQE came last */
+	bool looked_at;			/* poll(2) was called since the last CQE was written. */
 	struct vqp_cq_ring *ring;
 	struct vqp_cqe *cqes;		/* in the ring */
 	wait_queue_head_t wait;
 	struct vqp_ns *ns;		/* referenced */
-	const struct vqp_owner *owner;	/* for comparison only */
+	const struct vqp_owner *owner;	/* is compared, and never dereferenced */
 };
 
-/* A CQ for at least `cqe` CQEs, referenced; NULL: there is no memory. Process context. */
+/* Make a CQ for at least `cqe` CQEs, referenced; NULL: there is no memory. Process context. */
 struct vqp_cq *vqp_cq_create(const struct vqp_owner *owner, u32 cqe);
+/* The length of the ring, a multiple of the page size. */
 size_t vqp_cq_ring_bytes(u32 entries);
 
-/* Process context only. */
+/* Process context. */
 void vqp_cq_put(struct vqp_cq *cq);
 
-/* Any context. -ENOSPC: full; the CQE is lost and the CQ marked so. */
+/* Write a CQE. -ENOSPC: the CQ is full, the CQE is lost, and the ring says so. Any context. */
 int __must_check vqp_cq_push(struct vqp_cq *cq, const struct vqp_cqe *cqe);
 
 #endif

@@ -14,12 +14,13 @@ struct vqp;
 struct vqp_cursor;
 struct vqp_wait;
 
+/* A receive request. */
 struct vqp_recv {
-	struct list_head link;		/* in vqp.rq, unless taken */
-	struct vqp *vqp;		/* referenced while taken */
+	struct list_head link;		/* in vqp.rq, unless a message has taken the request */
+	struct vqp *vqp;		/* referenced while a message has it */
 	u64 wr_id;
-	u32 bytes;			/* room */
-	void *kbuf;			/* in kernel memory, or NULL: the SGEs */
+	u32 bytes;			/* A longer message does not fit. */
+	void *kbuf;			/* room in kernel memory; NULL: the SGEs name it */
 	u32 num_sge;
 	struct vqp_sge sge[];
 };
@@ -29,32 +30,39 @@ struct vqp_recv_info {
 	u32 opcode;			/* enum vqp_wc_opcode */
 	u32 bytes;
 	bool with_imm;
-	u32 imm;			/* wire order, as given */
+	u32 imm;			/* in wire order, as the sender gave it */
 	u32 src_qp;
 	const u8 *src_gid;
 };
 
-/* Append; -ENOMEM if max_recv_wr are posted, -EIO in the error state. Consumes recv on success. */
+/*
+ * Append a request to the receive queue; on success it is the queue's. -ENOMEM: max_recv_wr are
+ * posted; -EIO: the VQP has failed. The caller calls vqp_recv_wake() after its last one.
+ */
 int vqp_recv_post(struct vqp *vqp, struct vqp_recv *recv);
 
-/* The oldest for a message of `bytes`; -EAGAIN, -EMSGSIZE, -ENOENT (VQP failed). Any context. */
+/*
+ * Take the oldest request for a message of `bytes` bytes, until one of the two below gives it back.
+ * -EAGAIN: none is posted; -EMSGSIZE: the message does not fit; -ENOENT: the VQP has failed. Any
+ * context.
+ */
 int __must_check vqp_recv_take(struct vqp *vqp, u32 bytes, struct vqp_recv **recv);
 void vqp_recv_put_back(struct vqp_recv *recv);
 void vqp_recv_complete(struct vqp_recv *recv, const struct vqp_recv_info *info);
 
 /*
- * Wait until vqp gets a receive, or will get none any more. go() may be called before this returns.
+ * Have `wait` set going when vqp has a receive or has failed, which may be before this returns.
  */
 void vqp_recv_wait(struct vqp *vqp, struct vqp_wait *wait);
-/* Wait no longer. True: it waited, and the list's reference is the caller's. */
+/* End the wait. True: it had not ended, and the list's reference is the caller's. */
 bool vqp_recv_unwait(struct vqp_wait *wait);
-/* Receives were posted: as many as there are of those that wait go on. Any context. */
+/* Receives were posted, or vqp has failed: set as many waits going as can go on. Any context. */
 void vqp_recv_wake(struct vqp *vqp);
 
 /* A walk over the memory of a receive that vqp has taken. */
 void vqp_recv_cursor(struct vqp_cursor *c, struct vqp *vqp, const struct vqp_recv *recv);
 
-/* The VQP failed: complete what is queued with WR_FLUSH_ERR, without a word if it is silent. */
+/* The VQP has failed: complete what is queued with WR_FLUSH_ERR, or free it if it is silent. */
 void vqp_recv_flush(struct vqp *vqp);
 
 #endif

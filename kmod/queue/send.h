@@ -14,9 +14,10 @@ struct vqp_cursor;
 /* What has become of a request that an accelerator gave back. */
 enum vqp_send_fate {
 	VQP_SEND_FRESH,			/* No accelerator has had it. */
-	VQP_SEND_AGAIN,			/* It was not carried out, and is for none of them. */
-	VQP_SEND_DONE,			/* it was: it completes when those before it have */
-	VQP_SEND_LOST,			/* nobody knows, and it must not be done twice: it fails */
+	VQP_SEND_AGAIN,			/* It was not carried out; no accelerator takes it again. */
+	VQP_SEND_DONE,			/* It was carried out, and completes in its turn. */
+	/* Whether it was carried out is unknown, and doing it twice could be seen: it fails. */
+	VQP_SEND_LOST,
 };
 
 /* One send request. */
@@ -26,8 +27,11 @@ struct vqp_send {
 	u32 opcode;			/* enum vqp_wr_opcode */
 	u32 send_flags;			/* VQP_SEND_* */
 	u32 fate;			/* enum vqp_send_fate; under vqp.lock */
-	void *kbuf;			/* payload in kernel memory, or NULL: the SGEs */
-	/* the kernel's own: instead of a CQE; takes over the memory. Under vqp.lock. */
+	void *kbuf;			/* the payload in kernel memory; NULL: the SGEs name it */
+	/*
+	 * The request is over, with that enum vqp_wc_status, and its memory is the poster's again.
+	 * Called in place of a CQE, under vqp.lock. NULL: there is a CQE, and the request is freed.
+	 */
 	void (*done)(struct vqp_send *send, u32 status);
 	u32 num_sge;
 	struct vqp_sge sge[];		/* or inline data */
@@ -42,34 +46,35 @@ static inline struct vqp_send *vqp_send_of(struct vqp_msg *msg)
 void vqp_send_cursor(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *send, u32 access);
 
 /*
- * Put requests on the send queue and set the carrier going. Takes as many as there is room for;
- * returns how many, or -errno.
+ * Put `count` requests (vqp_send.msg.link) on the send queue, and have carriers carry them out.
+ * Returns how many there was room for, which are off the list `sends`; -ENOTCONN; -EIO: the VQP has
+ * failed; -ENOMEM: there is no room. Process context: the loop carrier copies in this thread.
  */
 int vqp_send_queue(struct vqp *vqp, struct list_head *sends, u32 count);
 
 /* ---- What carriers call, all under vqp.lock ---- */
 
-/* A request is over, with that enum vqp_wc_status. It is in no list any more. */
+/* Complete a request, which is in no list any more, with that enum vqp_wc_status. */
 void vqp_send_complete(struct vqp *vqp, struct vqp_send *send, u32 status);
 
-/* A carrier got on, and others may go on. Not from within the engine. */
+/* A carrier has got on: hand out what can be. Must not be called from callbacks of the engine. */
 void vqp_send_resume(struct vqp *vqp);
 
 /*
- * May vqp send so many bytes now, as far as its namespace's rate goes? As vqp_throttle_pass(), and
- * carrier.kick() is called when it may. What the kernel fetches is charged to nobody: senders
- * that have a rate are not fetched from.
+ * May vqp send so many bytes now, as far as the rate of its namespace goes? Returns what
+ * vqp_throttle_pass() does; after -EBUSY, vqp_carrier_ops.kick() is called when it may. What the
+ * kernel READs by zero-copy is not charged: no message of a namespace with a rate is sent that way.
  */
 int __must_check vqp_send_pass(struct vqp *vqp, u32 bytes);
-/* They were charged, and not sent. Or without the lock, by a carrier that holds the request. */
+/* Refund bytes that were charged and not sent. A carrier that holds the request needs no lock. */
 void vqp_send_refund(struct vqp *vqp, u32 bytes);
 
-/* Nothing of vqp.lent is under way any more: all goes back, each request with its fate. */
+/* No request of vqp.lent is under way any more: all go back to vqp.unsent, with their fates. */
 void vqp_send_take_back(struct vqp *vqp);
 
 /*
- * The VQP has failed: the oldest request ends with `status`, the others with WR_FLUSH_ERR. While
- * a carrier holds parts of requests, that is put off until it has let go of them.
+ * The VQP has failed: complete the oldest request with `status`, the others with WR_FLUSH_ERR.
+ * While vqp.held is not 0 this is put off until the carrier has let go of the parts it holds.
  */
 void vqp_send_abort(struct vqp *vqp, u32 status);
 

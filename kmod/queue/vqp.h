@@ -3,13 +3,11 @@
  * queue/ is the VQP itself: its send queue, its receive queue, its CQs, and what a carrier must
  * offer (carrier.h). It calls no carrier by name, and knows no device.
  *
- * Virtual queue pairs.
- *
- * Lifetime: a VQP is found by number in its namespace, by flow number
- * (dc/dc.c), by bound port, or held by a received message in progress; each of
- * these takes a reference. vqp_destroy() makes it unfindable, silences it and
- * waits for its timer, work and loop runner; memory goes with the last reference
- * after a grace period, in process context.
+ * Lifetime: a VQP is found by its number in the namespace, by the number of its flow (dc/dc.c) or
+ * by its bound port, and a message in progress holds the VQP whose receive it took; each of these
+ * takes a reference. vqp_teardown() makes the VQP unfindable, silences it, and waits for its timer,
+ * its work and the thread of the loop carrier. When the last reference is dropped, a work item
+ * releases what the VQP refers to, and the memory follows after an RCU grace period.
  *
  * Locks, outermost first: vqp_owner.lock; vqp_responder.lock; vqp.rq_lock;
  * vqp.lock; a link's lock (rc/link.h), a lane's tx_lock, a namespace's throttle or queue/recv.c's
@@ -40,58 +38,59 @@ struct vqp_recv_info;
 
 /* What a VQP's work item has to do. */
 enum vqp_todo {
-	VQP_TODO_FLUSH,			/* it failed: flush its queues */
-	VQP_TODO_REROUTE,		/* its target is not where it was */
-	VQP_TODO_SUSPECT,		/* its target is silent: is it still where it was? */
+	VQP_TODO_FLUSH,			/* The VQP has failed, and its queues are to be flushed. */
+	VQP_TODO_REROUTE,		/* The target is not where it was. */
+	VQP_TODO_SUSPECT,		/* The target is silent, and may not be where it was. */
 };
 
 /* The dc carrier's part of a VQP, under vqp.lock. */
 struct vqp_dc_part {
-	struct vqp_tx tx;		/* the flow */
-	struct vqp_peer *peer;		/* the node of the target; referenced */
-	struct vqp_dct dct;		/* where the target is */
-	u32 flow;			/* the number of the flow on this node; 0: none */
-	u16 cpu;			/* It sends on the lane of this processor. */
-	u32 resent_told;		/* packets sent again that VQP_EV_RESENT knows of */
-	struct vqp_wait wait;		/* for a send slot of its lane; under lane.tx_lock */
-	struct timer_list timer;
+	struct vqp_tx tx;		/* the flow in the protocol core */
+	struct vqp_peer *peer;		/* the target's node, referenced; or NULL */
+	struct vqp_dct dct;		/* DCT metadata of that node */
+	u32 flow;			/* the number of the flow on this node, or 0 */
+	u16 cpu;			/* The flow sends on the lane of this processor. */
+	u32 resent_told;		/* packets sent again that VQP_EV_RESENT has counted */
+	struct vqp_wait wait;		/* for a slot of the lane; under lane.tx_lock */
+	struct timer_list timer;	/* calls vqp_tx_timeout() at tx.deadline_us */
 };
 
-/* The loop carrier's. */
+/* The loop carrier's part of a VQP, under vqp.lock. */
 struct vqp_loop_part {
-	struct vqp_ns *ns;		/* the namespace of the target; referenced */
-	struct list_head msgs;		/* requests that were taken, in order */
-	bool running;			/* A thread is carrying out the first of them. */
-	struct vqp_wait wait;		/* for a receive of the target */
-	struct work_struct work;	/* It copies, and so has a workqueue of its own. */
+	struct vqp_ns *ns;		/* the target's namespace, referenced; or NULL */
+	struct list_head msgs;		/* requests that the carrier has taken, in order */
+	bool running;			/* A thread is carrying out the first of msgs, unlocked. */
+	struct vqp_wait wait;		/* The first of msgs waits for a receive of the target. */
+	struct work_struct work;	/* carries out msgs where no posting thread does */
 };
 
-/* The rc carrier's; it holds the VQP once for each segment that is under way. */
+/* The rc carrier's part, under vqp.lock. Each segment under way counts once in vqp.held. */
 struct vqp_rc_part {
-	struct vqp_link *link;		/* It has the segments, which hold it. */
-	struct vqp_wait wait;		/* for room on a link; under that link's lock */
-	u32 offset;			/* This much of the first of unsent has been posted. */
-	u8 rest;			/* This many one-sided requests stay with dc. */
+	struct vqp_link *link;		/* The VQP's segments are on this link, and hold it. */
+	struct vqp_wait wait;		/* The VQP waits for room on a link; under link.lock. */
+	u32 offset;			/* bytes of the first of vqp.unsent that have been posted */
+	u8 rest;			/* one-sided requests that are still to go by dc */
 };
 
-/* The zero-copy send's part. */
+/* The zero-copy send's part, under vqp.lock. */
 struct vqp_zcopy_part {
-	bool under_way;			/* The target's node fetches all of vqp.lent. */
-	unsigned long at;		/* jiffies: nothing is to be sent that way before */
+	bool under_way;			/* The target's node READs all of vqp.lent. */
+	unsigned long at;		/* No zero-copy send begins before this time, in jiffies. */
 };
 
 struct vqp {
 	struct kref ref;
-	u32 qp_num;
+	u32 qp_num;			/* The kernel's own have none, which is 0. */
 	struct vqp_ns *ns;		/* referenced */
-	struct vqp_owner *owner;	/* outlives the time in which the VQP can be found */
+	/* The owner is there for as long as the VQP can be found; afterwards, only to compare. */
+	struct vqp_owner *owner;
 	/*
-	 * Requests name this one's regions: the owner's or, where the kernel fetches messages
-	 * (zcopy/recv.h), those of the owner it fetches for. For comparison only.
+	 * Requests name regions of this owner: the VQP's or, if the kernel receives a message by
+	 * zero-copy (zcopy/recv.h), the receiver's. It is compared, and never dereferenced.
 	 */
 	const struct vqp_owner *memory;
-	struct list_head owner_link;	/* under owner->lock */
-	/* referenced; NULL: vqp_send.done() and on_recv() instead */
+	struct list_head owner_link;	/* in owner->vqps, or empty; under owner->lock */
+	/* Both are referenced. NULL: completions go to vqp_send.done() and on_recv(). */
 	struct vqp_cq *send_cq, *recv_cq;
 	u32 max_send_wr, max_recv_wr;
 	u16 max_send_sge, max_recv_sge;
@@ -99,49 +98,52 @@ struct vqp {
 
 	spinlock_t lock;		/* guards all down to rq_lock */
 	u8 state;			/* enum vqp_qp_state */
-	/* being destroyed: nothing reaches user space; also under rq_lock */
+	/* The VQP is being destroyed, and nothing reaches its owner; written also under rq_lock. */
 	bool silent;
-	bool rerouted;			/* since the last message that got through */
-	u8 suspicions;			/* likewise */
-	u8 shown_carrier;		/* enum vqp_carrier that had the latest request */
-	u8 object;			/* enum vqp_object that it counts as; constant */
-	u8 fail_status;			/* The oldest ends with it, when held is 0; or 0. */
-	u16 port, remote_port;
-	u32 remote_qp;
+	bool rerouted;			/* The VQP was rerouted since a request last succeeded. */
+	u8 suspicions;			/* lookups of a silent target since then */
+	u8 shown_carrier;		/* the enum vqp_carrier that had the latest request */
+	u8 object;			/* the enum vqp_object that the VQP counts as; constant */
+	/* The oldest request is to end with this status when held is 0; or 0. */
+	u8 fail_status;
+	u16 port, remote_port;		/* 0: not bound; connected by number, or not connected */
+	u32 remote_qp;			/* 0: connected by port, or not connected */
 	u8 remote_gid[VQP_GID_BYTES];	/* constant once connected */
 	u32 sends;			/* requests that are posted and not completed */
-	struct list_head unsent;	/* those that no carrier has taken, in order */
-	struct list_head lent;		/* those that an accelerator has; unsent ones come after */
-	const struct vqp_carrier_ops *carrier;	/* attached to; NULL: not connected yet */
-	const struct vqp_carrier_ops *holder;	/* has parts of requests under way, if held; */
-	u32 held;			/* this many */
-	/* since then one carrier waits for another, in the low bits of a clock; or 0 */
+	struct list_head unsent;	/* requests that no carrier has taken, in order */
+	struct list_head lent;		/* requests that an accelerator has; they precede unsent */
+	const struct vqp_carrier_ops *carrier;	/* NULL: the VQP is not connected yet */
+	/* While held is not 0, this carrier has so many parts of requests under way. */
+	const struct vqp_carrier_ops *holder;
+	u32 held;
+	/* Since then one carrier waits for another: microseconds, the low 32 bits; or 0. */
 	u32 pause_us;
-	u64 tx_msgs;
-	struct vqp_throttle_turn turn;	/* under ns->throttle's lock */
+	u64 tx_msgs;			/* requests that succeeded */
+	struct vqp_throttle_turn turn;	/* under ns->throttle.lock */
 	struct vqp_dc_part dc;
 	struct vqp_loop_part loop;
 	struct vqp_rc_part rc;
 	struct vqp_zcopy_part zcopy;
 
 	spinlock_t rq_lock;		/* guards down to on_recv */
-	u32 recvs;
+	u32 recvs;			/* receives in rq */
 	struct list_head rq;
-	u64 rx_msgs;
+	u64 rx_msgs;			/* messages that were received */
 	atomic_t receiving;		/* messages in progress that took a receive */
-	/* what waits for a receive of this VQP; under queue/recv.c's lock of waiters */
+	/* struct vqp_wait of VQPs of this node that wait for a receive; under recv_wait_lock */
 	struct list_head recv_waiters;
 	/*
-	 * A receive is over, and its memory is the owner's again. With the message that it took, or
-	 * (NULL) without. NULL: the receives are freed. Called with bottom halves off.
+	 * A receive is over, and its memory is the owner's again. `info` describes the message that
+	 * took the receive; NULL: none has. Called with bottom halves off. If the member is NULL,
+	 * receives are freed when they are over.
 	 */
 	void (*on_recv)(struct vqp_recv *recv, const struct vqp_recv_info *info);
 
-	unsigned long todo;		/* bits: enum vqp_todo */
-	struct workqueue_struct *wq;	/* for work */
+	unsigned long todo;		/* bits of enum vqp_todo that work is to do */
+	struct workqueue_struct *wq;	/* work runs here */
 	union {
 		struct work_struct work;
-		struct rcu_head rcu;	/* when the last reference has gone */
+		struct rcu_head rcu;	/* used when work has released everything */
 	};
 };
 
@@ -154,45 +156,48 @@ void vqp_exit(void);
  * carries out vqp.todo, and drops the reference that it was queued with. Process context.
  */
 struct vqp *vqp_alloc(struct vqp_owner *owner);
-/* Completions go to these, of which references are taken; NULL: see struct vqp. */
+/* Have completions go to these CQs, of which references are taken; NULL: see struct vqp. */
 void vqp_set_cqs(struct vqp *vqp, struct vqp_cq *send_cq, struct vqp_cq *recv_cq);
-/* It never becomes findable: it costs its namespace nothing. */
+/* Take back the charge of a VQP that vqp_publish() will not be called for. */
 void vqp_uncharge(struct vqp *vqp);
-/* Give it a number under which it is found. On failure its charge is consumed, too. */
+/* Give a VQP a number under which it is found. On failure its charge is taken back. */
 int __must_check vqp_publish(struct vqp *vqp);
-/* Let it end. Nobody binds or connects it any more. Process context. */
+/* End a VQP that no thread binds or connects any more. Consumes a reference. Process context. */
 void vqp_teardown(struct vqp *vqp);
 
-/* Of this owner, referenced, or NULL. */
+/* The owner's VQP of that number, referenced, or NULL. */
 struct vqp *vqp_get(struct vqp_owner *owner, u32 qp_num);
-/* Of a namespace: by number, or (0) by bound port. Referenced, or NULL. Any context. */
+/* A namespace's VQP by number or, if that is 0, by port. Referenced, or NULL. Any context. */
 struct vqp *vqp_find(struct vqp_ns *ns, u32 qp_num, u16 port);
 /*
- * The VQP that a message from src_gid is for, likewise: by port anybody's, by
- * number only the one whose peer is there.
+ * The VQP that a message from address src_gid is for, found like that: by port any sender's, by
+ * number only if the VQP is connected to that address. Referenced, or NULL. Any context.
  */
 struct vqp *vqp_find_target(struct vqp_ns *ns, u32 qp_num, u16 port, const u8 *src_gid);
 void vqp_put(struct vqp *vqp);	/* any context */
 
-/* To the error state; queues are flushed (the oldest send with `status`). Process context. */
+/*
+ * Move a VQP to the error state and flush its queues; the oldest send request ends with `status`.
+ * Process context.
+ */
 void vqp_fail(struct vqp *vqp, u32 status);
 
-/* The same from any context, a little later. */
+/* Have vqp.work call vqp_fail() with WR_FLUSH_ERR. Any context. */
 void vqp_fail_later(struct vqp *vqp);
 
-/* Have vqp.work do it. Any context. */
+/* Have vqp.work do that. Any context. */
 void vqp_do_later(struct vqp *vqp, enum vqp_todo todo);
 
-/* Its target is not where it was, and it has no other yet. */
+/* The target of the VQP is not where it was, and the VQP has not been rerouted yet. */
 bool vqp_is_lost(struct vqp *vqp);
 
-/* Is it the kernel's own? Then it is charged to nobody. */
+/* The kernel owns the VQP, which is therefore charged to no namespace. */
 static inline bool vqp_is_kernels(const struct vqp *vqp)
 {
 	return vqp->owner == &vqp->ns->kernel;
 }
 
-/* The kernel's own, which fetches messages (zcopy/recv.h)? */
+/* The VQP is the kernel's, and READs messages into another owner's receives (zcopy/recv.h). */
 static inline bool vqp_is_zcopy(const struct vqp *vqp)
 {
 	return vqp->memory != vqp->owner;
