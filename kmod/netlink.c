@@ -27,18 +27,46 @@ static const struct nla_policy nl_meta_policy[VQP_ATTR_MAX + 1] = {
 /* What is used is counted in an s64. Not const: 6.1 would not have it. */
 static struct netlink_range_validation nl_bytes_range = { .max = S64_MAX };
 
-static const struct nla_policy nl_policy[VQP_ATTR_MAX + 1] = {
+#define NL_POLICY_TERMS								\
+	[VQP_ATTR_MAX_VQPS]	= { .type = NLA_U32 },				\
+	[VQP_ATTR_MAX_MRS]	= { .type = NLA_U32 },				\
+	[VQP_ATTR_MAX_BYTES]	= NLA_POLICY_FULL_RANGE(NLA_U64, &nl_bytes_range),	\
+	[VQP_ATTR_MAX_RATE]	= NLA_POLICY_FULL_RANGE(NLA_U64, &nl_bytes_range),	\
+	[VQP_ATTR_PRIORITY]	= NLA_POLICY_RANGE(NLA_U8, VQP_PRIORITY_LOW, VQP_PRIORITY_HIGH)
+
+#define NL_POLICY_ADDRESS							\
+	[VQP_ATTR_TENANT]	= { .type = NLA_U32 },				\
+	[VQP_ATTR_GID]		= NLA_POLICY_EXACT_LEN(VQP_GID_BYTES)
+
+static const struct nla_policy nl_ns_add_policy[VQP_ATTR_MAX + 1] = {
 	[VQP_ATTR_NETNS_FD]	= { .type = NLA_U32 },
-	[VQP_ATTR_TENANT]	= { .type = NLA_U32 },
-	[VQP_ATTR_GID]		= NLA_POLICY_EXACT_LEN(VQP_GID_BYTES),
 	[VQP_ATTR_NAME]		= { .type = NLA_NUL_STRING, .len = VQP_NAME_MAX - 1 },
-	[VQP_ATTR_META]		= NLA_POLICY_NESTED(nl_meta_policy),
-	[VQP_ATTR_MAX_VQPS]	= { .type = NLA_U32 },
-	[VQP_ATTR_MAX_MRS]	= { .type = NLA_U32 },
-	[VQP_ATTR_MAX_BYTES]	= NLA_POLICY_FULL_RANGE(NLA_U64, &nl_bytes_range),
-	[VQP_ATTR_MAX_RATE]	= NLA_POLICY_FULL_RANGE(NLA_U64, &nl_bytes_range),
-	[VQP_ATTR_PRIORITY]	= NLA_POLICY_RANGE(NLA_U8, VQP_PRIORITY_LOW, VQP_PRIORITY_HIGH),
+	[VQP_ATTR_EXCLUSIVE]	= { .type = NLA_FLAG },
+	NL_POLICY_ADDRESS,
+	NL_POLICY_TERMS,
 };
+
+static const struct nla_policy nl_ns_set_policy[VQP_ATTR_MAX + 1] = {
+	[VQP_ATTR_NETNS_FD]	= { .type = NLA_U32 },
+	NL_POLICY_ADDRESS,
+	NL_POLICY_TERMS,
+};
+
+static const struct nla_policy nl_ns_del_policy[VQP_ATTR_MAX + 1] = {
+	[VQP_ATTR_NETNS_FD]	= { .type = NLA_U32 },
+	NL_POLICY_ADDRESS,
+};
+
+static const struct nla_policy nl_meta_set_policy[VQP_ATTR_MAX + 1] = {
+	[VQP_ATTR_META]		= NLA_POLICY_NESTED(nl_meta_policy),
+};
+
+static const struct nla_policy nl_cache_flush_policy[VQP_ATTR_MAX + 1] = {
+	NL_POLICY_ADDRESS,
+};
+
+/* For commands that take no attribute: what a policy does not name is refused. */
+static const struct nla_policy nl_no_policy[VQP_ATTR_MAX + 1];
 
 /* ---- Requests ---- */
 
@@ -77,7 +105,7 @@ static int nl_get_terms(struct genl_info *info, struct vqp_ns_terms *terms)
 
 static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
 {
-	const bool exclusive = info->nlhdr->nlmsg_flags & NLM_F_EXCL;
+	const bool exclusive = nla_get_flag(info->attrs[VQP_ATTR_EXCLUSIVE]);
 	struct nlattr **a = info->attrs;
 	struct vqp_ns_terms terms;
 	struct net *net;
@@ -507,12 +535,17 @@ static int nl_cache_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-static const struct genl_small_ops nl_ops[] = {
-	{ .cmd = VQP_CMD_NS_ADD, .flags = GENL_ADMIN_PERM, .doit = nl_ns_add },
-	{ .cmd = VQP_CMD_NS_DEL, .flags = GENL_ADMIN_PERM, .doit = nl_ns_del },
-	{ .cmd = VQP_CMD_NS_SET, .flags = GENL_ADMIN_PERM, .doit = nl_ns_set },
-	{ .cmd = VQP_CMD_META_SET, .flags = GENL_ADMIN_PERM, .doit = nl_meta_set },
-	{ .cmd = VQP_CMD_CACHE_FLUSH, .flags = GENL_ADMIN_PERM, .doit = nl_cache_flush },
+static const struct genl_ops nl_ops[] = {
+	{ .cmd = VQP_CMD_NS_ADD, .policy = nl_ns_add_policy, .flags = GENL_ADMIN_PERM,
+	  .doit = nl_ns_add },
+	{ .cmd = VQP_CMD_NS_DEL, .policy = nl_ns_del_policy, .flags = GENL_ADMIN_PERM,
+	  .doit = nl_ns_del },
+	{ .cmd = VQP_CMD_NS_SET, .policy = nl_ns_set_policy, .flags = GENL_ADMIN_PERM,
+	  .doit = nl_ns_set },
+	{ .cmd = VQP_CMD_META_SET, .policy = nl_meta_set_policy, .flags = GENL_ADMIN_PERM,
+	  .doit = nl_meta_set },
+	{ .cmd = VQP_CMD_CACHE_FLUSH, .policy = nl_cache_flush_policy, .flags = GENL_ADMIN_PERM,
+	  .doit = nl_cache_flush },
 	{ .cmd = VQP_CMD_STATUS_GET, .doit = nl_status_get },
 	{ .cmd = VQP_CMD_NS_GET, .dumpit = nl_ns_dump },
 	{ .cmd = VQP_CMD_VQP_GET, .dumpit = nl_vqp_dump },
@@ -524,14 +557,16 @@ static const struct genl_small_ops nl_ops[] = {
 static struct genl_family nl_family = {
 	.name = VQP_GENL_NAME,
 	.version = VQP_GENL_VERSION,
+	/* of commands that have none of their own */
 	.maxattr = VQP_ATTR_MAX,
-	.policy = nl_policy,
+	.policy = nl_no_policy,
 	.module = THIS_MODULE,
 	/* Each call locks what it needs; to end a namespace may take long, and holds none up. */
 	.parallel_ops = true,
-	.small_ops = nl_ops,
-	.n_small_ops = ARRAY_SIZE(nl_ops),
-	.resv_start_op = __VQP_CMD_MAX,
+	.ops = nl_ops,
+	.n_ops = ARRAY_SIZE(nl_ops),
+	/* No command was there before the kernel checked headers. */
+	.resv_start_op = 0,
 };
 
 int __init vqp_netlink_init(void)

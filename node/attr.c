@@ -8,7 +8,7 @@
 #include "../common/address.h"
 #include "attr.h"
 
-enum kind { U8 = 1, U32, U64, GID, STRING, ENUM, NEST };
+enum kind { U8 = 1, U32, U64, FLAG, GID, STRING, ENUM, NEST };
 
 static const char *const qp_states[] = { "init", "bound", "connected", "error", NULL };
 static const char *const carriers[] = { "none", "loop", "dc", "rc", NULL };
@@ -61,6 +61,7 @@ static const struct spec {
 	[VQP_ATTR_MAX_BYTES]	 = { "max_bytes", U64 },
 	[VQP_ATTR_MAX_RATE]	 = { "max_rate", U64 },
 	[VQP_ATTR_PRIORITY]	 = { "priority", U8 },
+	[VQP_ATTR_EXCLUSIVE]	 = { "exclusive", FLAG },
 };
 
 static int spec_by_name(const char *name)
@@ -91,6 +92,9 @@ static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *
 		break;
 	case U64:
 		ok = json_is_integer(value) && number >= 0 && mnl_attr_put_u64_check(msg, room, type, number);
+		break;
+	case FLAG:
+		ok = json_is_true(value) && mnl_attr_put_check(msg, room, type, 0, NULL);
 		break;
 	case GID:
 		ok = json_is_string(value) && !vqp_address_parse(json_string_value(value), gid) &&
@@ -173,6 +177,8 @@ static json_t *get_value(const struct nlattr *attr, const struct spec *spec)
 		return bytes == 4 ? json_integer(mnl_attr_get_u32(attr)) : NULL;
 	case U64:
 		return bytes == 8 ? json_integer(mnl_attr_get_u64(attr)) : NULL;
+	case FLAG:
+		return bytes ? NULL : json_true();
 	case GID:
 		return bytes == 16 ? json_string(vqp_address_format(mnl_attr_get_payload(attr), text)) : NULL;
 	case STRING:

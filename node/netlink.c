@@ -253,7 +253,13 @@ int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *
 
 int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs)
 {
-	return request(netlink, cmd, NLM_F_ACK | NLM_F_EXCL, attrs, ignore, NULL);
+	json_t *exclusive = json_copy((json_t *)attrs);
+	int ret = -ENOMEM;
+
+	if (!json_object_set_new(exclusive, "exclusive", json_true()))
+		ret = request(netlink, cmd, NLM_F_ACK, exclusive, ignore, NULL);
+	json_decref(exclusive);
+	return ret;
 }
 
 static int parse_item(const struct nlmsghdr *msg, void *list)

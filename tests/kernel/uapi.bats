@@ -400,7 +400,7 @@ limited() {
 	on 2 'serve uapi-c echo-server 777 --bytes=2000'
 	on 1 'serve uapi-b send 10.70.0.3 777 --bytes=2000 --count=100000000
 		client=$pid
-		cases=$(vqpt bad list | grep -vx until-shutdown)
+		cases=$(vqpt bad list | grep -vx -e until-shutdown -e 'nl-.*')
 		[[ $(wc -w <<<"$cases") -gt 50 ]]
 		for case in $cases; do
 			inside uapi-a vqpt bad "$case" '"$far"' >/dev/null
@@ -408,3 +408,13 @@ limited() {
 		kill "$client"
 		inside uapi-b vqpt send 10.70.0.3 777 --bytes=2000 --count=100'
 }
+
+# CASE EXPECTED: one thing done wrong to the netlink family, from the initial network namespace
+bad_netlink() { on 1 "[[ \$(vqpt bad $1) == $2 ]]"; }
+
+@test "netlink: a command without attributes is carried out" { bad_netlink nl-plain OK; }
+@test "netlink: reserved bytes of the header are EINVAL" { bad_netlink nl-reserved-bytes EINVAL; }
+@test "netlink: reserved flags of the header are EINVAL" { bad_netlink nl-reserved-flags EINVAL; }
+@test "netlink: another command's attribute is EINVAL" { bad_netlink nl-foreign-attr EINVAL; }
+@test "netlink: an attribute of a dump that takes none is EINVAL" { bad_netlink nl-foreign-attr-of-dump EINVAL; }
+@test "netlink: a command that there is not is EOPNOTSUPP" { bad_netlink nl-no-command EOPNOTSUPP; }

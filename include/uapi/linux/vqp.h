@@ -350,7 +350,8 @@ struct vqp_cq_ring {
 /*
  * All commands need CAP_NET_ADMIN in the initial user namespace, except the
  * GET ones, which need it in none but must come from the initial network
- * namespace.
+ * namespace. A command refuses attributes that are none of its own, and
+ * reserved header bytes and flags of netlink that are not 0 (EINVAL).
  */
 #define VQP_GENL_NAME		"vqp"
 #define VQP_GENL_VERSION	1
@@ -364,7 +365,7 @@ enum vqp_cmd {
 	/*
 	 * Create a VQP namespace: NETNS_FD, TENANT (not 0), GID; NAME and limits
 	 * (MAX_*) optional. The same again succeeds, and sets the limits it
-	 * gives, but with NLM_F_EXCL it is EEXIST; EEXIST if that netns has one
+	 * gives, but with EXCLUSIVE it is EEXIST; EEXIST if that netns has one
 	 * of another tenant, EADDRINUSE if (tenant, gid) is taken by another
 	 * netns of this node.
 	 */
@@ -460,6 +461,7 @@ enum vqp_attr {
 	VQP_ATTR_MAX_BYTES,	/* u64, at most 2^63 - 1: of PINNED_BYTES */
 	VQP_ATTR_MAX_RATE,	/* u64, 0 or from VQP_RATE_MIN to 2^63 - 1: bytes per second */
 	VQP_ATTR_PRIORITY,	/* u8, enum vqp_priority */
+	VQP_ATTR_EXCLUSIVE,	/* flag, of NS_ADD: the namespace is to be new */
 	__VQP_ATTR_MAX,
 };
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Netlink messages that the family refuses. They are for the initial network namespace. */
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "bad.h"
+
+/* A request, and what comes of it. */
+struct message {
+	struct nlmsghdr header;
+	struct genlmsghdr genl;
+	union {
+		struct nlattr attr;
+		char bytes[8192];
+	};
+};
+
+static void begin(struct message *m, uint16_t type, uint16_t flags, uint8_t cmd)
+{
+	memset(m, 0, sizeof(*m));
+	m->header.nlmsg_len = sizeof(m->header) + sizeof(m->genl);
+	m->header.nlmsg_type = type;
+	m->header.nlmsg_flags = NLM_F_REQUEST | flags;
+	m->genl.cmd = cmd;
+	m->genl.version = 1;
+}
+
+/* The one attribute that a request has. */
+static void put_attr(struct message *m, uint16_t type, const void *value, uint16_t bytes)
+{
+	m->attr.nla_type = type;
+	m->attr.nla_len = (uint16_t)(NLA_HDRLEN + bytes);
+	memcpy(m->bytes + NLA_HDRLEN, value, bytes);
+	m->header.nlmsg_len += NLA_ALIGN(m->attr.nla_len);
+}
+
+/* Send it, and receive the first message that comes: 0 or the errno value that it brings. */
+static int call(int sock, struct message *m)
+{
+	const int *error = (const int *)&m->genl;
+	ssize_t bytes;
+
+	if (send(sock, m, m->header.nlmsg_len, 0) < 0)
+		vqpt_die(errno, "sending to netlink");
+	bytes = recv(sock, m, sizeof(*m), 0);
+	if (bytes < (ssize_t)(sizeof(m->header) + sizeof(*error)))
+		vqpt_die(bytes < 0 ? errno : 0, "receiving from netlink");
+	return m->header.nlmsg_type == NLMSG_ERROR ? -*error : 0;
+}
+
+static uint16_t find_family(int sock)
+{
+	const char *at, *end;
+	struct nlattr attr;
+	struct message m;
+	uint16_t family;
+	int err;
+
+	begin(&m, GENL_ID_CTRL, 0, CTRL_CMD_GETFAMILY);
+	put_attr(&m, CTRL_ATTR_FAMILY_NAME, VQP_GENL_NAME, sizeof(VQP_GENL_NAME));
+	err = call(sock, &m);
+	if (err)
+		vqpt_die(err, "the netlink family of vqp");
+	end = (const char *)&m + m.header.nlmsg_len;
+	for (at = m.bytes; at < end; at += NLA_ALIGN(attr.nla_len)) {
+		memcpy(&attr, at, sizeof(attr));
+		if (attr.nla_type != CTRL_ATTR_FAMILY_ID)
+			continue;
+		memcpy(&family, at + NLA_HDRLEN, sizeof(family));
+		return family;
+	}
+	vqpt_die(0, "a netlink family without a number");
+}
+
+/* One command, with these flags, reserved bytes and an attribute of 4 zero bytes (0: none). */
+static int command(uint8_t cmd, uint16_t flags, uint16_t reserved, uint16_t attr)
+{
+	const uint32_t zero = 0;
+	struct message m;
+	int sock, err;
+
+	sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	if (sock < 0)
+		vqpt_die(errno, "netlink");
+	begin(&m, find_family(sock), flags, cmd);
+	m.genl.reserved = reserved;
+	if (attr)
+		put_attr(&m, attr, &zero, sizeof(zero));
+	err = call(sock, &m);
+	close(sock);
+	return err;
+}
+
+static int plain(struct bad *b)
+{
+	(void)b;
+	return command(VQP_CMD_STATUS_GET, NLM_F_ACK, 0, 0);
+}
+
+static int reserved_bytes(struct bad *b)
+{
+	(void)b;
+	return command(VQP_CMD_STATUS_GET, NLM_F_ACK, 1, 0);
+}
+
+static int reserved_flags(struct bad *b)
+{
+	(void)b;
+	return command(VQP_CMD_CACHE_FLUSH, NLM_F_ACK | NLM_F_EXCL, 0, 0);
+}
+
+static int foreign_attr(struct bad *b)
+{
+	(void)b;
+	return command(VQP_CMD_CACHE_FLUSH, NLM_F_ACK, 0, VQP_ATTR_MAX_VQPS);
+}
+
+static int foreign_attr_of_dump(struct bad *b)
+{
+	(void)b;
+	return command(VQP_CMD_PEER_GET, NLM_F_DUMP, 0, VQP_ATTR_TENANT);
+}
+
+static int no_command(struct bad *b)
+{
+	(void)b;
+	return command(VQP_CMD_MAX + 1, NLM_F_ACK, 0, 0);
+}
+
+const struct bad_case bad_netlinks[] = {
+	{ "nl-plain", BAD_NOTHING, plain },
+	{ "nl-reserved-bytes", BAD_NOTHING, reserved_bytes },
+	{ "nl-reserved-flags", BAD_NOTHING, reserved_flags },
+	{ "nl-foreign-attr", BAD_NOTHING, foreign_attr },
+	{ "nl-foreign-attr-of-dump", BAD_NOTHING, foreign_attr_of_dump },
+	{ "nl-no-command", BAD_NOTHING, no_command },
+	{ 0 }
+};
