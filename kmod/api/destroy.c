@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/export.h>
+#include <linux/wait_bit.h>
 #include "api/api.h"
 #include "api/internal.h"
 #include "mem/mr.h"
 #include "ns/namespace.h"
 #include "queue/vqp.h"
 #include "zcopy/send.h"
+
+/*
+ * Callbacks of a VQP without CQs name memory of its owner: wait until no carrier has a request of
+ * the VQP, and no message one of its receives. Carriers complete what they let go of under the
+ * lock.
+ */
+static void destroy_wait(struct vqp *vqp)
+{
+	if (!vqp->send_cq) {
+		wait_var_event(&vqp->held, !READ_ONCE(vqp->held));
+		spin_lock_bh(&vqp->lock);
+		spin_unlock_bh(&vqp->lock);
+	}
+	if (vqp->on_recv)
+		wait_var_event(&vqp->receiving, !atomic_read(&vqp->receiving));
+}
 
 void vqp_destroy_all(struct vqp_owner *owner)
 {
@@ -14,7 +31,10 @@ void vqp_destroy_all(struct vqp_owner *owner)
 
 	while ((vqp = list_first_entry_or_null(&owner->vqps, struct vqp, owner_link))) {
 		list_del_init(&vqp->owner_link);
+		kref_get(&vqp->ref);
 		vqp_teardown(vqp);
+		destroy_wait(vqp);
+		vqp_put(vqp);
 	}
 	mutex_lock(&owner->lock);
 	list_for_each_entry_safe(mr, next, &owner->mrs, owner_link)
@@ -38,6 +58,7 @@ int vqp_destroy(struct vqp *vqp)
 	vqp_teardown(vqp);
 	/* What it has sent may be written to from here on. A process that ends takes it away. */
 	vqp_zcopy_wait(vqp);
+	destroy_wait(vqp);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(vqp_destroy);

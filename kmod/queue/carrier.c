@@ -2,6 +2,7 @@
 #include <linux/bug.h>
 #include <linux/init.h>
 #include <linux/lockdep.h>
+#include <linux/wait_bit.h>
 #include "base/trace.h"
 #include "queue/carrier.h"
 #include "queue/vqp.h"
@@ -78,7 +79,10 @@ void vqp_carrier_hold(struct vqp *vqp, const struct vqp_carrier_ops *ops)
 void vqp_carrier_unhold(struct vqp *vqp)
 {
 	lockdep_assert_held(&vqp->lock);
-	vqp->held--;
+	if (!--vqp->held && vqp->silent) {
+		smp_mb();	/* wake_up_var() looks for waiters without a lock */
+		wake_up_var(&vqp->held);
+	}
 }
 
 bool vqp_carrier_is_alone(const struct vqp *vqp, const struct vqp_carrier_ops *ops)

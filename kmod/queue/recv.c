@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/export.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include "base/counters.h"
 #include "base/trace.h"
 #include "base/wait.h"
@@ -23,6 +24,13 @@ static void recv_give(struct vqp *vqp, struct vqp_recv *recv, const struct vqp_r
 		vqp->on_recv(recv, info);
 	else
 		kfree(recv);
+}
+
+/* A message no longer has a receive of vqp. */
+static void recv_is_off(struct vqp *vqp)
+{
+	if (atomic_dec_and_test(&vqp->receiving) && READ_ONCE(vqp->silent))
+		wake_up_var(&vqp->receiving);
 }
 
 int vqp_recv_post(struct vqp *vqp, struct vqp_recv *recv)
@@ -106,7 +114,7 @@ void vqp_recv_put_back(struct vqp_recv *recv)
 		recv_give(vqp, recv, NULL);
 	else
 		vqp_recv_wake(vqp);
-	atomic_dec(&vqp->receiving);
+	recv_is_off(vqp);
 	vqp_put(vqp);
 }
 
@@ -132,7 +140,7 @@ void vqp_recv_complete(struct vqp_recv *recv, const struct vqp_recv_info *info)
 		recv_push(vqp, &cqe);
 	spin_unlock_bh(&vqp->rq_lock);
 	recv_give(vqp, recv, info);
-	atomic_dec(&vqp->receiving);
+	recv_is_off(vqp);
 	vqp_put(vqp);
 }
 
