@@ -400,7 +400,7 @@ limited() {
 	on 2 'serve uapi-c echo-server 777 --bytes=2000'
 	on 1 'serve uapi-b send 10.70.0.3 777 --bytes=2000 --count=100000000
 		client=$pid
-		cases=$(vqpt bad list | grep -vx -e until-shutdown -e 'nl-.*')
+		cases=$(vqpt bad list | grep -vx -e until-shutdown -e "nl-.*")
 		[[ $(wc -w <<<"$cases") -gt 50 ]]
 		for case in $cases; do
 			inside uapi-a vqpt bad "$case" '"$far"' >/dev/null
