@@ -66,11 +66,16 @@ static void print_result(int result)
 		printf("%s\n", strerrorname_np(result));
 }
 
+static bool has_conn(const struct bad_case *c)
+{
+	return c->need == BAD_CONTEXT || c->need == BAD_LINK;
+}
+
 static int run_case(const struct bad_case *c, const struct vqpt_options *options, char **args)
 {
 	struct bad b = { .options = options, .fd = -1 };
 
-	if (c->need != BAD_NOTHING) {
+	if (has_conn(c)) {
 		b.conn = open_conn(options);
 		b.fd = b.conn.context->cmd_fd;
 	}
@@ -82,7 +87,7 @@ static int run_case(const struct bad_case *c, const struct vqpt_options *options
 		vqpt_conn_to(&b.conn, args[0], args[1]);
 	}
 	print_result(c->run(&b));
-	if (c->need != BAD_NOTHING)
+	if (has_conn(c))
 		vqpt_conn_close(&b.conn);
 	return 0;
 }
@@ -104,6 +109,12 @@ static void run_apart(const struct bad_case *c, const struct vqpt_options *optio
 		vqpt_die(0, "case %s: status %d", c->name, status);
 }
 
+/* Whether a function can try it, and that again and again: until-shutdown waits for its namespace to go. */
+static bool is_repeatable(const struct bad_case *c)
+{
+	return c->need != BAD_HOST && strcmp(c->name, "until-shutdown");
+}
+
 /* For ever. */
 static void run_all(const struct vqpt_options *options, char **args)
 {
@@ -113,8 +124,7 @@ static void run_all(const struct vqpt_options *options, char **args)
 
 	for (round = 0;; round++) {
 		FOR_EACH_CASE(table, c) {
-			/* It waits for its namespace to go. */
-			if (strcmp(c->name, "until-shutdown"))
+			if (is_repeatable(c))
 				run_apart(c, options, args);
 		}
 		if (!round && options->background)

@@ -10,6 +10,7 @@ enum bad_need {
 	BAD_NOTHING,		/* not even a context */
 	BAD_CONTEXT,		/* conn, not connected */
 	BAD_LINK,		/* conn, connected to the mem-server named by the arguments */
+	BAD_HOST,		/* no context, but the host's network namespace, where netlink's family is */
 };
 
 struct bad {

@@ -130,11 +130,11 @@ static int no_command(struct bad *b)
 }
 
 const struct bad_case bad_netlinks[] = {
-	{ "nl-plain", BAD_NOTHING, plain },
-	{ "nl-reserved-bytes", BAD_NOTHING, reserved_bytes },
-	{ "nl-reserved-flags", BAD_NOTHING, reserved_flags },
-	{ "nl-foreign-attr", BAD_NOTHING, foreign_attr },
-	{ "nl-foreign-attr-of-dump", BAD_NOTHING, foreign_attr_of_dump },
-	{ "nl-no-command", BAD_NOTHING, no_command },
+	{ "nl-plain", BAD_HOST, plain },
+	{ "nl-reserved-bytes", BAD_HOST, reserved_bytes },
+	{ "nl-reserved-flags", BAD_HOST, reserved_flags },
+	{ "nl-foreign-attr", BAD_HOST, foreign_attr },
+	{ "nl-foreign-attr-of-dump", BAD_HOST, foreign_attr_of_dump },
+	{ "nl-no-command", BAD_HOST, no_command },
 	{ 0 }
 };
