@@ -17,16 +17,18 @@
 int main(void)
 {
 	static uint64_t ns[IOCTL_COUNT];
-	struct vqp_query query = { 0 };
+	struct vqp_attach attach = { 0 };
+	struct vqp_query query;
 	int fd = open(VQP_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 
-	if (fd < 0 || ioctl(fd, VQP_IOC_QUERY, &query)) {
+	if (fd < 0 || ioctl(fd, VQP_IOC_ATTACH, &attach)) {
 		perror(VQP_DEVICE_PATH);
 		return EXIT_FAILURE;
 	}
 	for (int i = 0; i < IOCTL_COUNT; i++) {
 		uint64_t start = transport_now_ns();
 
+		query = (struct vqp_query){ 0 };
 		if (ioctl(fd, VQP_IOC_QUERY, &query)) {
 			perror("VQP_IOC_QUERY");
 			return EXIT_FAILURE;

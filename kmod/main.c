@@ -7,7 +7,7 @@
 #include "base/node.h"
 #include "dc/dc.h"
 #include "dc/responder.h"
-#include "dev/context.h"
+#include "dev/file.h"
 #include "device/parent.h"
 #include "device/peer.h"
 #include "loop/loop.h"
@@ -81,7 +81,7 @@ static int __init vqp_module_init(void)
 	if (ret)
 		goto err_parent;
 	/* Last: from here on functions come in. */
-	ret = vqp_context_init();
+	ret = vqp_file_init();
 	if (ret)
 		goto err_netlink;
 	return 0;
@@ -117,7 +117,7 @@ err_vqp:
 /* No context is open: each holds the module. */
 static void __exit vqp_module_exit(void)
 {
-	vqp_context_exit();
+	vqp_file_exit();
 	vqp_netlink_exit();
 	vqp_meta_exit();
 	vqp_parent_exit();

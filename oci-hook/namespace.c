@@ -58,15 +58,20 @@ int vqp_namespace_query(struct vqp_namespace *found, const char *address, struct
 {
 	cleanup_close int fd = open(VQP_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
 	struct vqp_query query = { 0 };
-	struct vqp_attach attach;
+	struct vqp_attach attach = { 0 };
+	int ret = -1;
 
 	if (fd < 0)
 		return vqp_error_set(error, -errno, "cannot open " VQP_DEVICE_PATH ": %s: is the vqp module loaded?",
 				     strerror(errno));
-	/* What fails of this leaves the oldest, or fails below. */
 	if (*address && !vqp_address_parse(address, attach.gid))
-		ioctl(fd, VQP_IOC_ATTACH, &attach);
-	if (ioctl(fd, VQP_IOC_QUERY, &query))
+		ret = ioctl(fd, VQP_IOC_ATTACH, &attach);
+	/* Without the address that was asked for it is the oldest that is told of. */
+	if (ret) {
+		attach = (struct vqp_attach){ 0 };
+		ret = ioctl(fd, VQP_IOC_ATTACH, &attach);
+	}
+	if (ret || ioctl(fd, VQP_IOC_QUERY, &query))
 		return vqp_error_set(error, -errno, "cannot ask " VQP_DEVICE_PATH " for the VQP namespace: %s",
 				     strerror(errno));
 	found->tenant = query.tenant;

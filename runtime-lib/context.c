@@ -26,7 +26,7 @@ void vqp_context_unlink(struct ibv_context *context, struct vqp_link *link)
 	pthread_mutex_unlock(&context->mutex);
 }
 
-static void context_init(struct vqp_context *ctx, int fd, const struct vqp_query *query)
+static void context_init(struct vqp_context *ctx, int fd, const struct vqp_attach *attached)
 {
 	ctx->verbs.cmd_fd = fd;
 	ctx->verbs.async_fd = -1;
@@ -37,43 +37,30 @@ static void context_init(struct vqp_context *ctx, int fd, const struct vqp_query
 	ctx->verbs.ops.post_recv = vqp_post_recv;
 	pthread_mutex_init(&ctx->verbs.mutex, NULL);
 	ctx->pd.context = &ctx->verbs;
-	memcpy(ctx->gid.raw, query->gid, sizeof(ctx->gid.raw));
+	memcpy(ctx->gid.raw, attached->gid, sizeof(ctx->gid.raw));
 	ctx->cqs.next = ctx->cqs.prev = &ctx->cqs;
 	ctx->qps.next = ctx->qps.prev = &ctx->qps;
 	ctx->mrs.next = ctx->mrs.prev = &ctx->mrs;
 }
 
-/* Binds the context to the namespace, so that whatever is wrong shows here. 0 or a negative errno value. */
-static int attach(int fd, const union ibv_gid *address, struct vqp_query *query)
-{
-	struct vqp_attach attach;
-
-	if (address) {
-		memcpy(attach.gid, address->raw, sizeof(attach.gid));
-		if (ioctl(fd, VQP_IOC_ATTACH, &attach))
-			return -errno;
-	}
-	if (ioctl(fd, VQP_IOC_QUERY, query))
-		return -errno;
-	return query->abi_version == VQP_ABI_VERSION ? 0 : -EPROTO;
-}
-
 struct ibv_context *vqp_open_gid(const union ibv_gid *gid)
 {
-	struct vqp_query query = { 0 };
+	struct vqp_attach attach = { 0 };
 	struct vqp_context *ctx;
 	int fd, err;
 
 	fd = open(VQP_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	err = attach(fd, gid, &query);
+	if (gid)
+		memcpy(attach.gid, gid->raw, sizeof(attach.gid));
+	err = ioctl(fd, VQP_IOC_ATTACH, &attach) ? -errno : 0;
 	ctx = err ? NULL : calloc(1, sizeof(*ctx));
 	if (!ctx) {
 		close(fd);
 		return vqp_null(err ? err : -ENOMEM);
 	}
-	context_init(ctx, fd, &query);
+	context_init(ctx, fd, &attach);
 	return &ctx->verbs;
 }
 

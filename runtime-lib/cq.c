@@ -34,7 +34,8 @@ struct ibv_cq *vqp_create_cq(struct ibv_context *context, int entries, void *cq_
 		free(cq);
 		return vqp_null(err);
 	}
-	cq->ring = mmap(NULL, create.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, create.fd, 0);
+	cq->ring = mmap(NULL, create.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, context->cmd_fd,
+			(off_t)create.ring_offset);
 	if (cq->ring == MAP_FAILED) {
 		err = -errno;
 		close(create.fd);

@@ -61,6 +61,8 @@ static int stream_flush(struct post_stream *s, const struct ibv_qp *qp, unsigned
 	struct vqp_post post = {
 		.qp_num = qp->qp_num,
 		.wr_count = s->count,
+		.wr_bytes = request == VQP_IOC_POST_SEND ? sizeof(struct vqp_send_wr) : sizeof(struct vqp_recv_wr),
+		.sge_bytes = sizeof(struct vqp_sge),
 		.wrs = (uintptr_t)s->buf,
 		.wrs_bytes = (uint32_t)s->bytes,
 	};

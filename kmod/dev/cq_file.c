@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 #include <linux/vqp.h>
-#include "base/compat.h"
 #include "dev/cq_file.h"
+#include "dev/ring.h"
 #include "ns/owner.h"
 #include "queue/cq.h"
 
@@ -28,23 +26,6 @@ static __poll_t cq_poll(struct file *file, struct poll_table_struct *wait)
 	return events;
 }
 
-static int cq_mmap(struct file *file, struct vm_area_struct *vma)
-{
-	struct vqp_cq *cq = file->private_data;
-	unsigned long at;
-	int ret = 0;
-
-	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != vqp_cq_ring_bytes(cq->entries) ||
-	    !(vma->vm_flags & VM_SHARED))
-		return -EINVAL;
-	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
-	/* The ring is charged to its owner, which vmalloc_user() memory would not be. */
-	for (at = 0; at < vqp_cq_ring_bytes(cq->entries) && !ret; at += PAGE_SIZE)
-		ret = vm_insert_page(vma, vma->vm_start + at,
-				     vmalloc_to_page((void *)cq->ring + at));
-	return ret;
-}
-
 static int cq_file_release(struct inode *inode, struct file *file)
 {
 	vqp_cq_put(file->private_data);
@@ -54,7 +35,6 @@ static int cq_file_release(struct inode *inode, struct file *file)
 static const struct file_operations cq_fops = {
 	.owner = THIS_MODULE,
 	.poll = cq_poll,
-	.mmap = cq_mmap,
 	.release = cq_file_release,
 };
 
@@ -65,11 +45,11 @@ int vqp_cq_file_create(struct vqp_owner *owner, struct vqp_create_cq *arg,
 	struct file *file;
 	int fd, ret;
 
-	if (!arg->cqe || arg->cqe > VQP_MAX_CQE)
+	if (!arg->cqe || arg->cqe > VQP_MAX_CQE || arg->flags)
 		return -EINVAL;
 	cq = vqp_cq_create(owner, arg->cqe);
-	if (!cq)
-		return -ENOMEM;
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
 	fd = get_unused_fd_flags(O_CLOEXEC);
 	if (fd < 0) {
 		ret = fd;
@@ -82,6 +62,7 @@ int vqp_cq_file_create(struct vqp_owner *owner, struct vqp_create_cq *arg,
 	}
 	arg->fd = fd;
 	arg->cqe = cq->entries;
+	arg->ring_offset = vqp_ring_offset(cq);
 	arg->ring_bytes = vqp_cq_ring_bytes(cq->entries);
 	/* The descriptor becomes visible only when user space has its number. */
 	if (copy_to_user(uarg, arg, min(usize, sizeof(*arg)))) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The descriptor of a CQ, by which user space maps its ring and waits for CQEs. */
+/* The descriptor of a CQ, by which user space names it and waits for CQEs. */
 #ifndef VQP_DEV_CQ_FILE_H
 #define VQP_DEV_CQ_FILE_H
 

@@ -19,20 +19,33 @@
 struct post_list {
 	void *at;
 	u32 left;
+	u16 wr_bytes;
+	u16 sge_bytes;
 	void *heap;
 	u64 stack[POST_STACK_BYTES / sizeof(u64)];
 };
 
-static int post_list_copy(struct post_list *list, const struct vqp_post *arg)
+static bool post_stride_ok(u16 bytes, size_t first_bytes)
+{
+	return bytes >= first_bytes && bytes % sizeof(u64) == 0;
+}
+
+/* wr_bytes: the size of a request's first version. */
+static int post_list_copy(struct post_list *list, const struct vqp_post *arg, size_t wr_bytes)
 {
 	u32 bytes = arg->wrs_bytes;
 
+	if (arg->flags || !post_stride_ok(arg->wr_bytes, wr_bytes) ||
+	    !post_stride_ok(arg->sge_bytes, sizeof(struct vqp_sge)))
+		return -EINVAL;
 	if (!arg->wr_count || arg->wr_count > VQP_MAX_WR ||
 	    !bytes || bytes > VQP_MAX_POST_BYTES || bytes % sizeof(u64))
 		return -EINVAL;
 	list->heap = NULL;
 	list->at = list->stack;
 	list->left = bytes;
+	list->wr_bytes = arg->wr_bytes;
+	list->sge_bytes = arg->sge_bytes;
 	if (bytes > sizeof(list->stack)) {
 		list->heap = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
 		if (!list->heap)
@@ -56,6 +69,39 @@ static const void *post_list_take(struct post_list *list, size_t bytes)
 	list->at += bytes;
 	list->left -= bytes;
 	return at;
+}
+
+/*
+ * The next struct, of `bytes` bytes in the list, of which this version knows the first `known`;
+ * ERR_PTR(-EINVAL): the list ends before; ERR_PTR(-E2BIG): what is not known is not zero.
+ */
+static const void *post_list_take_struct(struct post_list *list, size_t bytes, size_t known)
+{
+	const void *at = post_list_take(list, bytes);
+
+	if (!at)
+		return ERR_PTR(-EINVAL);
+	if (bytes > known && memchr_inv(at + known, 0, bytes - known))
+		return ERR_PTR(-E2BIG);
+	return at;
+}
+
+/* The next n SGEs as an array, to which they are moved together in the list; or ERR_PTR(). */
+static const struct vqp_sge *post_list_take_sges(struct post_list *list, u32 n)
+{
+	struct vqp_sge *sges = list->at;
+	const struct vqp_sge *sge;
+	u32 i;
+
+	if (likely(list->sge_bytes == sizeof(*sges)))
+		return post_list_take(list, n * sizeof(*sges)) ?: ERR_PTR(-EINVAL);
+	for (i = 0; i < n; i++) {
+		sge = post_list_take_struct(list, list->sge_bytes, sizeof(*sge));
+		if (IS_ERR(sge))
+			return sge;
+		sges[i] = *sge;
+	}
+	return sges;
 }
 
 /* Check SGEs against the key table; the sum of their lengths, or -errno. */
@@ -130,7 +176,7 @@ static void post_fill_send(const struct vqp *vqp, const struct vqp_send_wr *wr,
 /* Parse and check one send request; ERR_PTR for a bad one. */
 static struct vqp_send *post_parse_send(struct vqp *vqp, struct post_list *list)
 {
-	const struct vqp_send_wr *wr = post_list_take(list, sizeof(*wr));
+	const struct vqp_send_wr *wr = post_list_take_struct(list, list->wr_bytes, sizeof(*wr));
 	size_t tail_bytes;
 	const void *tail;
 	struct vqp_send *send;
@@ -138,18 +184,21 @@ static struct vqp_send *post_parse_send(struct vqp *vqp, struct post_list *list)
 	int ret;
 	u8 op;
 
-	if (!wr)
-		return ERR_PTR(-EINVAL);
+	if (IS_ERR(wr))
+		return ERR_CAST(wr);
 	ret = post_check_send(vqp, wr);
 	if (ret)
 		return ERR_PTR(ret);
 	op = post_ops[wr->opcode];
-	tail_bytes = wr->send_flags & VQP_SEND_INLINE ?
-		     ALIGN(wr->inline_bytes, sizeof(u64)) :
-		     wr->num_sge * sizeof(struct vqp_sge);
-	tail = post_list_take(list, tail_bytes);
-	if (!tail)
-		return ERR_PTR(-EINVAL);
+	if (wr->send_flags & VQP_SEND_INLINE) {
+		tail_bytes = ALIGN(wr->inline_bytes, sizeof(u64));
+		tail = post_list_take(list, tail_bytes) ?: ERR_PTR(-EINVAL);
+	} else {
+		tail_bytes = wr->num_sge * sizeof(struct vqp_sge);
+		tail = post_list_take_sges(list, wr->num_sge);
+	}
+	if (IS_ERR(tail))
+		return ERR_CAST(tail);
 	sum = wr->inline_bytes;
 	if (wr->num_sge)
 		sum = post_check_sges(vqp, tail, wr->num_sge,
@@ -179,7 +228,7 @@ int vqp_post_send(struct vqp *vqp, struct vqp_post *arg)
 	int ret, bad = 0;
 
 	arg->posted = 0;
-	ret = post_list_copy(&list, arg);
+	ret = post_list_copy(&list, arg, sizeof(struct vqp_send_wr));
 	if (ret)
 		return ret;
 	for (; parsed < arg->wr_count; parsed++) {
@@ -208,16 +257,18 @@ int vqp_post_send(struct vqp *vqp, struct vqp_post *arg)
 
 static struct vqp_recv *post_parse_recv(struct vqp *vqp, struct post_list *list)
 {
-	const struct vqp_recv_wr *wr = post_list_take(list, sizeof(*wr));
+	const struct vqp_recv_wr *wr = post_list_take_struct(list, list->wr_bytes, sizeof(*wr));
 	const struct vqp_sge *sge;
 	struct vqp_recv *recv;
 	s64 sum;
 
-	if (!wr || wr->reserved || wr->num_sge > vqp->max_recv_sge)
+	if (IS_ERR(wr))
+		return ERR_CAST(wr);
+	if (wr->reserved || wr->num_sge > vqp->max_recv_sge)
 		return ERR_PTR(-EINVAL);
-	sge = post_list_take(list, wr->num_sge * sizeof(*sge));
-	if (!sge)
-		return ERR_PTR(-EINVAL);
+	sge = post_list_take_sges(list, wr->num_sge);
+	if (IS_ERR(sge))
+		return ERR_CAST(sge);
 	sum = post_check_sges(vqp, sge, wr->num_sge, VQP_ACCESS_LOCAL_WRITE);
 	if (sum < 0)
 		return ERR_PTR(sum);
@@ -240,7 +291,7 @@ int vqp_post_recv(struct vqp *vqp, struct vqp_post *arg)
 	int ret;
 
 	arg->posted = 0;
-	ret = post_list_copy(&list, arg);
+	ret = post_list_copy(&list, arg, sizeof(struct vqp_recv_wr));
 	if (ret)
 		return ret;
 	while (arg->posted < arg->wr_count) {

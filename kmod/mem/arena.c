@@ -80,8 +80,7 @@ int vqp_arena_mmap(struct vqp_owner *owner, struct vm_area_struct *vma)
 	struct vqp_arena *arena;
 	int ret;
 
-	if (vma->vm_pgoff || left > VQP_MAX_ARENA_BYTES >> PAGE_SHIFT ||
-	    !(vma->vm_flags & VM_SHARED))
+	if (left > VQP_MAX_ARENA_BYTES >> PAGE_SHIFT)
 		return -EINVAL;
 	arena = arena_alloc(owner, left);
 	if (IS_ERR(arena))
@@ -105,7 +104,9 @@ struct vqp_arena *vqp_arena_find(struct vqp_owner *owner, u64 addr, u64 bytes, u
 	mmap_read_lock(current->mm);
 	vma = vma_lookup(current->mm, addr);
 	arena = vma && vma->vm_ops == &arena_vm_ops ? vma->vm_private_data : NULL;
-	if (arena && arena->owner == owner && bytes <= vma->vm_end - addr) {
+	/* The owner may be another one's successor at its address; the memory is charged alike. */
+	if (arena && arena->owner == owner && arena->ns == owner->ns &&
+	    bytes <= vma->vm_end - addr) {
 		found = arena;
 		refcount_inc(&found->ref);
 		*offset = ((u64)vma->vm_pgoff << PAGE_SHIFT) + addr - vma->vm_start;

@@ -23,7 +23,7 @@ struct vqp_arena {
 	struct page *pages[];
 };
 
-/* Make an arena of owner's and map it. */
+/* Make an arena of owner's and map it, shared and from its beginning. */
 int vqp_arena_mmap(struct vqp_owner *owner, struct vm_area_struct *vma);
 
 /*

@@ -75,6 +75,7 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	xa_init_flags(&ns->vqps, XA_FLAGS_ALLOC1);
 	xa_init_flags(&ns->ports, XA_FLAGS_ALLOC);
 	xa_init_flags(&ns->keys, XA_FLAGS_ALLOC1);
+	xa_init_flags(&ns->cqs, XA_FLAGS_ALLOC1);
 	vqp_throttle_init(&ns->throttle);
 	ns->priority = VQP_PRIORITY_NORMAL;
 	mutex_init(&ns->lock);

@@ -38,7 +38,9 @@ struct vqp_ns {
 	struct xarray vqps;		/* VQP number -> struct vqp; read under RCU */
 	struct xarray ports;		/* bound port -> struct vqp; read under RCU */
 	struct xarray keys;		/* ValidMR: key index -> struct vqp_mr; read under RCU */
-	u32 next_qp_num, next_key_index;	/* under the lock of their xarray; begin as 0 */
+	struct xarray cqs;		/* CQ number -> struct vqp_cq; read under its lock */
+	/* Each is under the lock of its xarray, and begins as 0. */
+	u32 next_qp_num, next_key_index, next_cq;
 	struct mutex lock;		/* guards owners */
 	struct list_head owners;
 	atomic_t nowners;

@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "base/counters.h"
+#include "base/ids.h"
 #include "ns/namespace.h"
 #include "ns/owner.h"
 #include "queue/cq.h"
@@ -21,6 +22,8 @@ static void cq_release(struct kref *ref)
 {
 	struct vqp_cq *cq = container_of(ref, struct vqp_cq, ref);
 
+	if (cq->number)
+		xa_erase(&cq->ns->cqs, cq->number);
 	vfree(cq->ring);
 	vqp_ns_put(cq->ns);
 	kfree(cq);
@@ -67,13 +70,14 @@ struct vqp_cq *vqp_cq_create(const struct vqp_owner *owner, u32 cqe)
 {
 	const u32 entries = roundup_pow_of_two(cqe);
 	struct vqp_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
+	int ret;
 
 	if (!cq)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	cq->ring = __vmalloc(vqp_cq_ring_bytes(entries), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!cq->ring) {
 		kfree(cq);
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	}
 	kref_init(&cq->ref);
 	spin_lock_init(&cq->lock);
@@ -85,5 +89,23 @@ struct vqp_cq *vqp_cq_create(const struct vqp_owner *owner, u32 cqe)
 	cq->ns = owner->ns;
 	vqp_ns_get(cq->ns);
 	vqp_count_made(VQP_OBJ_CQ);
+	ret = vqp_id_take(&cq->ns->cqs, VQP_CQ_NUMBER_MAX, &cq->ns->next_cq, cq, &cq->number);
+	if (ret) {
+		vqp_cq_put(cq);
+		return ERR_PTR(ret == -EBUSY ? -ENOSPC : ret);
+	}
+	return cq;
+}
+
+struct vqp_cq *vqp_cq_get(const struct vqp_owner *owner, u32 number)
+{
+	struct xarray *cqs = &owner->ns->cqs;
+	struct vqp_cq *cq;
+
+	xa_lock(cqs);
+	cq = xa_load(cqs, number);
+	if (cq && (cq->owner != owner || !kref_get_unless_zero(&cq->ref)))
+		cq = NULL;
+	xa_unlock(cqs);
 	return cq;
 }

@@ -11,8 +11,11 @@
 struct vqp_owner;
 struct vqp_ns;
 
+#define VQP_CQ_NUMBER_MAX	((1U << 20) - 1)
+
 struct vqp_cq {
 	struct kref ref;		/* of the file, and one per VQP and queue */
+	u32 number;			/* It is in ns->cqs, without a reference, at this number. */
 	spinlock_t lock;		/* guards tail and the flags; taken last of all */
 	/* The kernel trusts these two, and not the ring's, which user space can write. */
 	u32 tail;
@@ -26,8 +29,13 @@ struct vqp_cq {
 	const struct vqp_owner *owner;	/* is compared, and never dereferenced */
 };
 
-/* Make a CQ for at least `cqe` CQEs, referenced; NULL: there is no memory. Process context. */
+/*
+ * Make a CQ for at least `cqe` CQEs, referenced; ERR_PTR(-ENOMEM), or -ENOSPC: no number is left.
+ * Process context.
+ */
 struct vqp_cq *vqp_cq_create(const struct vqp_owner *owner, u32 cqe);
+/* The CQ of owner's with that number, referenced; or NULL. Process context. */
+struct vqp_cq *vqp_cq_get(const struct vqp_owner *owner, u32 number);
 /* The length of the ring, a multiple of the page size. */
 size_t vqp_cq_ring_bytes(u32 entries);
 

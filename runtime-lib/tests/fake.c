@@ -51,7 +51,10 @@ int __wrap_open(const char *path, int flags, mode_t mode)
 	return fd;
 }
 
-static void fake_create_cq(struct vqp_create_cq *create)
+/* Behind the arenas' memory in the file that stands for the device. */
+#define FAKE_RING_OFFSET	((off_t)VQP_MAX_ARENA_BYTES)
+
+static void fake_create_cq(int device_fd, struct vqp_create_cq *create)
 {
 	uint32_t entries = 1;
 
@@ -62,9 +65,12 @@ static void fake_create_cq(struct vqp_create_cq *create)
 	fake.ring_bytes = VQP_CQ_CQE_OFFSET + entries * sizeof(struct vqp_cqe);
 	create->cqe = entries;
 	create->ring_bytes = fake.unmappable ? 0 : fake.ring_bytes;
+	create->ring_offset = (uint64_t)FAKE_RING_OFFSET;
 	create->fd = memfd_create("vqp-cq", MFD_CLOEXEC);
-	assert_int_equal(ftruncate(create->fd, (off_t)fake.ring_bytes), 0);
-	fake.ring = mmap(NULL, fake.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, create->fd, 0);
+	/* the latest CQ's alone */
+	assert_int_equal(ftruncate(device_fd, FAKE_RING_OFFSET), 0);
+	assert_int_equal(ftruncate(device_fd, FAKE_RING_OFFSET + (off_t)fake.ring_bytes), 0);
+	fake.ring = mmap(NULL, fake.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, device_fd, FAKE_RING_OFFSET);
 	assert_ptr_not_equal(fake.ring, MAP_FAILED);
 	fake.ring->entries = entries;
 }
@@ -74,28 +80,34 @@ static void fake_post(struct vqp_post *post, int err)
 	assert_true(post->wrs_bytes <= sizeof(fake.stream));
 	assert_int_equal(post->wrs % 8, 0);
 	assert_int_equal(post->posted, 0);
+	assert_int_equal(post->sge_bytes, sizeof(struct vqp_sge));
 	memcpy(fake.stream, (const void *)(uintptr_t)post->wrs, post->wrs_bytes);
 	post->posted = err ? fake.fail_posted : post->wr_count;
 	fake.posted += post->posted;
 	fake.post = *post;
 }
 
-static void fake_grant(unsigned int nr, void *arg)
+static void fake_attach(struct vqp_attach *attach)
+{
+	static const uint8_t any[VQP_GID_BYTES];
+
+	fake.attach = *attach;
+	if (!memcmp(attach->gid, any, sizeof(any)))
+		vqp_parse_gid(FAKE_GID, (union ibv_gid *)attach->gid);
+}
+
+static void fake_grant(int fd, unsigned int nr, void *arg)
 {
 	switch (nr) {
-	case FAKE_NR(VQP_IOC_QUERY):
-		((struct vqp_query *)arg)->abi_version = fake.abi_version;
-		vqp_parse_gid(FAKE_GID, (union ibv_gid *)((struct vqp_query *)arg)->gid);
-		break;
 	case FAKE_NR(VQP_IOC_ATTACH):
-		fake.attach = *(struct vqp_attach *)arg;
+		fake_attach(arg);
 		break;
 	case FAKE_NR(VQP_IOC_REG_MR):
 		fake.reg_mr = *(struct vqp_reg_mr *)arg;
 		((struct vqp_reg_mr *)arg)->key = 0x1234;
 		break;
 	case FAKE_NR(VQP_IOC_CREATE_CQ):
-		fake_create_cq(arg);
+		fake_create_cq(fd, arg);
 		break;
 	case FAKE_NR(VQP_IOC_CREATE_QP):
 		fake.create_qp = *(struct vqp_create_qp *)arg;
@@ -133,7 +145,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	if (nr == FAKE_NR(VQP_IOC_POST_SEND) || nr == FAKE_NR(VQP_IOC_POST_RECV))
 		fake_post(arg, err);
 	else if (!err)
-		fake_grant(nr, arg);
+		fake_grant(fd, nr, arg);
 	if (!err)
 		return 0;
 	errno = err;
@@ -172,7 +184,6 @@ struct ibv_qp *fake_qp(struct ibv_context *context, struct ibv_cq *cq, uint32_t 
 int fake_setup(void **state)
 {
 	memset(&fake, 0, sizeof(fake));
-	fake.abi_version = VQP_ABI_VERSION;
 	fake.next_qp_num = 0x1000;
 	*state = vqp_open();
 	return *state ? 0 : -1;

@@ -24,7 +24,6 @@ struct fake {
 	int fail_errno;			/* ... with this, unless 0 */
 	uint32_t fail_posted;		/* ... after so many requests */
 	unsigned int fail_alloc;	/* the allocation that fails, counted from 1; 0: none */
-	uint32_t abi_version;
 	int unmappable;			/* rings cannot be mapped */
 
 	struct vqp_attach attach;	/* arguments of the latest call */

@@ -70,16 +70,26 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 @test "ioctl: a longer argument with content in its tail is E2BIG" { bad size-long-with-content E2BIG; }
 @test "ioctl: an unmapped argument is EFAULT" { bad argument-unmapped EFAULT; }
 @test "ioctl: an argument that cannot be written is EFAULT, and nothing is done" { bad bind-readonly EFAULT; }
-@test "ioctl: reserved fields must be zero" {
-	bad query-reserved EINVAL \
+@test "ioctl: reserved fields, fields of the answer and unknown flags must be zero" {
+	bad query-answered EINVAL \
+		attach-reserved EINVAL \
+		attach-flags EINVAL \
+		cq-flags EINVAL \
 		dereg-reserved EINVAL \
 		destroy-reserved EINVAL \
 		accept-reserved EINVAL
 }
 
-# ---- several VQP namespaces of one network namespace ----
+# ---- contexts and their namespace ----
 
-@test "attach: to an address that the network namespace has not is EADDRNOTAVAIL, and binds nothing" {
+@test "attach: before it a context takes questions, and nothing else (EUNATCH)" {
+	bad unattached-query OK \
+		unattached-call EUNATCH \
+		unattached-mmap EUNATCH
+}
+@test "attach: without an address it is to the oldest namespace" { bad attach-any OK; }
+
+@test "attach: to an address that the network namespace has not is EADDRNOTAVAIL, and attaches to nothing" {
 	bad attach-nowhere EADDRNOTAVAIL
 }
 
@@ -153,7 +163,27 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 	bad cq-empty EINVAL \
 		cq-huge EINVAL
 }
-@test "CQ: mapping more than the ring is EINVAL" { bad cq-mmap-beyond EINVAL; }
+@test "CQ: a ring is mapped whole, shared, and by its own context, or it is EINVAL" {
+	bad ring-beyond EINVAL \
+		ring-from-its-middle EINVAL \
+		ring-private EINVAL \
+		ring-of-another-context EINVAL \
+		ring-of-no-cq EINVAL
+}
+@test "CQ: its descriptor cannot be mapped (ENODEV)" { bad ring-of-the-descriptor ENODEV; }
+@test "mappings: a context goes with its descriptor, whatever is still mapped" { bad map-outlives-context OK; }
+@test "mappings: each can be opened by map_files, as CRIU does" {
+	on 1 'serve uapi-b echo-server 0
+		maps=$(grep -c " /dev/vqp$" "/proc/$pid/maps")
+		((maps >= 2))
+		opened=0
+		for map in "/proc/$pid/map_files/"*; do
+			[[ $(readlink "$map") == /dev/vqp ]] || continue
+			: <"$map"
+			opened=$((opened + 1))
+		done
+		((opened == maps))'
+}
 @test "CQ: destroying it under a VQP is EBUSY" { bad cq-destroy-in-use EBUSY; }
 @test "VQP: a closed CQ descriptor is EBADF" { bad qp-without-cq EBADF; }
 @test "VQP: a CQ descriptor that is no CQ is EINVAL" {
@@ -218,6 +248,21 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 		post-trailing EINVAL
 }
 @test "post: a list beyond the limit is EINVAL" { bad_near post-too-many-bytes EINVAL; }
+@test "post: structs of a later version are fine while what they add is zero, and E2BIG else" {
+	bad_both stride-long OK \
+		stride-long-with-content E2BIG \
+		stride-long-with-content-of-sge E2BIG
+}
+@test "post: structs shorter than the first version, not of whole words, or beyond the list are EINVAL" {
+	bad_near stride-short EINVAL \
+		stride-short-of-sge EINVAL \
+		stride-odd EINVAL \
+		stride-huge EINVAL
+}
+@test "post: flags of the list and its answer must be zero" {
+	bad_near post-list-flags EINVAL \
+		post-answered EINVAL
+}
 @test "post: an unmapped list is EFAULT" { bad_near post-unmapped EFAULT; }
 @test "post: an unknown opcode is EINVAL" { bad_both post-opcode EINVAL; }
 @test "post: unknown flags or reserved fields are EINVAL" {

@@ -327,12 +327,12 @@ module()
 	copy include
 	clean abi
 	sed -i 's/^\t__u32 max_sge;/\t__u64 max_sge;/' include/uapi/linux/vqp.h
-	caught abi '+vqp_query.max_sge 32 8'
+	caught abi '+vqp_query.max_sge 48 8'
 	copy include
 	sed -i '/VQP_CMD_NS_DEL,/d' include/uapi/linux/vqp.h
 	caught abi '-VQP_CMD_NS_DEL 2'
 	copy include
-	sed -i 's/^\t__u32 parent_up;/&\n\t__u32 more;/' include/uapi/linux/vqp.h
+	sed -i 's/^\t__u32 max_inline_bytes;/&\n\t__u32 more;/' include/uapi/linux/vqp.h
 	caught abi '+vqp_query.more'
 }
 

@@ -4,12 +4,13 @@
  * kernel module and user space: ioctls and mmaps of /dev/vqp, and the generic
  * netlink family "vqp".
  *
- * Conventions:
+ * Conventions, which docs/abi.md explains:
  *  - Every ioctl argument is an extensible struct: user space passes the size
  *    it was compiled with (it is part of the ioctl number), the kernel treats
  *    missing tail fields as zero and refuses non-zero tail bytes it does not
  *    know (E2BIG). A size below that of the first version is EINVAL.
- *  - Reserved and padding fields must be zero (EINVAL).
+ *  - Fields that are reserved, and fields that are "out" and not "in/out", must
+ *    be zero on input, and so must flags that are not defined (EINVAL).
  *  - Addresses and lengths are bytes; times carry their unit in the name.
  *  - GIDs are 16 bytes in network order; IPv4 is ::ffff:a.b.c.d.
  *  - VQP numbers and keys are virtual and belong to the VQP namespace.
@@ -20,7 +21,6 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define VQP_ABI_VERSION		1
 #define VQP_DEVICE_NAME		"vqp"
 #define VQP_DEVICE_PATH		"/dev/vqp"
 
@@ -36,35 +36,39 @@
 /* ---- Contexts: open("/dev/vqp") ------------------------------------- */
 
 /*
- * A context binds to a VQP namespace of the caller's network namespace at its
- * first ioctl or mmap: to the oldest, or the one that an ATTACH asks for.
- * Errors common to all: ENONET (no VQP namespace here), ESHUTDOWN (the
- * namespace is gone), EPERM (the host's own namespace needs CAP_NET_ADMIN),
- * ENOTTY (unknown ioctl), EFAULT, E2BIG and EINVAL (the argument), ENOMEM,
- * EINTR (the process is being killed).
+ * A new context is attached to nothing. ATTACH attaches it, for good, to a VQP
+ * namespace of the caller's network namespace. Before that it takes QUERY and
+ * ATTACH only; all else, mmap included, is EUNATCH.
+ * Errors common to all: ESHUTDOWN (the namespace is gone), ENOTTY (unknown
+ * ioctl), EFAULT, E2BIG and EINVAL (the argument), ENOMEM, EINTR (the process is
+ * being killed).
  */
 
 /*
- * Bind to the VQP namespace with that address: one of several of the caller's
- * network namespace. Again is no error. EADDRNOTAVAIL: it has none with that
- * address; EISCONN: the context is bound to another. ENOTTY: the module is
- * older than this, and a network namespace has one at most.
+ * Attach to the VQP namespace with that address, or, if it is all zeros, to the
+ * oldest of the caller's network namespace. Again is no error. ENONET: the network namespace
+ * has none; EADDRNOTAVAIL: it has none with that address; EISCONN: the context
+ * is attached to another; EPERM: the host's own needs CAP_NET_ADMIN.
  */
 struct vqp_attach {
-	__u8 gid[VQP_GID_BYTES];
+	__u8  gid[VQP_GID_BYTES];	/* in: the address, or zeros; out: the address */
+	__u32 flags;			/* none is defined */
+	__u32 reserved;
 };
 
+#define VQP_QUERY_ATTACHED	(1U << 0)	/* tenant and gid are set */
+#define VQP_QUERY_PARENT_UP	(1U << 1)	/* a parent RDMA device is present */
+
 struct vqp_query {
-	__u32 abi_version;		/* out */
-	__u32 tenant;			/* out */
+	__aligned_u64 features;		/* out: what was added since the first version */
+	__aligned_u64 max_msg_bytes;	/* out */
 	__u8  gid[VQP_GID_BYTES];	/* out: address of this namespace */
+	__u32 tenant;			/* out */
+	__u32 flags;			/* out: VQP_QUERY_* */
 	__u32 max_wr;			/* out */
 	__u32 max_sge;			/* out */
 	__u32 max_cqe;			/* out */
 	__u32 max_inline_bytes;		/* out */
-	__aligned_u64 max_msg_bytes;	/* out */
-	__u32 parent_up;		/* out: a parent RDMA device is present */
-	__u32 reserved;
 };
 
 /* Same values as enum ibv_access_flags. Local read is always granted. */
@@ -93,11 +97,19 @@ struct vqp_dereg_mr {
 	__u32 reserved;
 };
 
-/* The new CQ is a file descriptor (O_CLOEXEC); mmap it at offset 0. EMFILE, ENFILE. */
+/*
+ * The new CQ is a file descriptor (O_CLOEXEC), to be polled and to be named by
+ * CREATE_QP. Its ring is mapped through the context: mmap(NULL, ring_bytes,
+ * PROT_READ | PROT_WRITE, MAP_SHARED, context_fd, ring_offset), for as long as
+ * the CQ exists. EMFILE, ENFILE, ENOSPC (no number left).
+ */
 struct vqp_create_cq {
 	__u32 cqe;			/* in: wanted; out: granted, a power of two */
-	__s32 fd;			/* out */
+	__u32 flags;			/* none is defined */
+	__aligned_u64 ring_offset;	/* out: offset of the mmap */
 	__aligned_u64 ring_bytes;	/* out: length of the mmap */
+	__s32 fd;			/* out */
+	__u32 reserved;
 };
 
 #define VQP_QP_SQ_SIG_ALL	(1U << 0)	/* every send completes with a CQE */
@@ -216,6 +228,11 @@ struct vqp_recv_wr {
 
 /*
  * Post a list of requests, laid out one behind the other from `wrs`.
+ * Each begins with a struct vqp_send_wr or vqp_recv_wr of wr_bytes bytes, and
+ * its SGEs have sge_bytes bytes each: the sizes of the structs that user space
+ * was compiled with. The kernel treats them as it does arguments: a size below
+ * that of the first version, or no multiple of 8, is EINVAL; a tail that it does
+ * not know must be zero (E2BIG).
  * `posted` says how many were taken, also when the call fails; the request
  * at that index is the bad one. Nothing from it on was posted.
  * EINVAL (opcode, flags, layout, sizes), EACCES (lkey, range or its access),
@@ -224,9 +241,12 @@ struct vqp_recv_wr {
  */
 struct vqp_post {
 	__u32 qp_num;
+	__u32 flags;			/* none is defined */
 	__u32 wr_count;
+	__u16 wr_bytes;			/* sizeof(struct vqp_send_wr), or vqp_recv_wr */
+	__u16 sge_bytes;		/* sizeof(struct vqp_sge) */
 	__aligned_u64 wrs;
-	__u32 wrs_bytes;
+	__u32 wrs_bytes;		/* of the whole list */
 	__u32 posted;			/* out */
 };
 
@@ -327,7 +347,7 @@ struct vqp_cqe {
 };
 
 /*
- * The CQ's mmap: this header, then `entries` CQEs from byte VQP_CQ_CQE_OFFSET.
+ * A CQ's ring: this header, then `entries` CQEs from byte VQP_CQ_CQE_OFFSET.
  * The kernel writes the CQE at (tail % entries), then releases tail; user space
  * acquires tail, reads the CQE at (head % entries), then releases head. Both
  * run freely modulo 2^32. The CQ is full when tail - head == entries. poll(2)

@@ -36,17 +36,16 @@ extern "C" {
 #define VQP_QPT_VQP ((enum ibv_qp_type)0x4b)
 
 /*
- * Open /dev/vqp and bind to the VQP namespace of this container, or the oldest
+ * Open /dev/vqp and attach to the VQP namespace of this container, or the oldest
  * of several: one for each of its interfaces that has an address for VQPs.
  * ENOENT: no such device; ENONET: this network namespace has no VQP namespace;
- * EPERM: the host's own namespace is for administrators; EPROTO: ABI mismatch.
+ * EPERM: the host's own namespace is for administrators.
  */
 struct ibv_context *vqp_open(void);
 
 /*
  * The same with the VQP namespace that has this address (NULL: the oldest).
- * EADDRNOTAVAIL: none of this container's has it; ENOTTY: the module is older
- * than this function.
+ * EADDRNOTAVAIL: none of this container's has it.
  */
 struct ibv_context *vqp_open_gid(const union ibv_gid *gid);
 

@@ -64,11 +64,16 @@ static int open_call(struct stage *s, const struct run_case *c)
 	return s->fd < 0 ? errno : 0;
 }
 
-/* It is bound to its namespace by its first call. */
-static void first_prepare(struct stage *s, const struct run_case *c)
+static void attach_prepare(struct stage *s, const struct run_case *c)
 {
 	if (open_call(s, c))
 		die(errno, VQP_DEVICE_PATH);
+}
+
+static int attach_call(struct stage *s, const struct run_case *c)
+{
+	(void)c;
+	return stage_attach(s);
 }
 
 static int query_call(struct stage *s, const struct run_case *c)
@@ -102,13 +107,14 @@ static int cq_call(struct stage *s, const struct run_case *c)
 	int err = stage_ioctl(s, VQP_IOC_CREATE_CQ, &arg);
 
 	s->new_fd = err ? -1 : arg.fd;
+	s->new_offset = (off_t)arg.ring_offset;
 	s->new_bytes = arg.ring_bytes;
 	return err;
 }
 
 static int map_call(struct stage *s, const struct run_case *c)
 {
-	void *map = mmap(NULL, s->new_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->new_fd >= 0 ? s->new_fd : s->fd, 0);
+	void *map = mmap(NULL, s->new_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, s->new_offset);
 
 	(void)c;
 	if (map == MAP_FAILED)
@@ -301,7 +307,7 @@ static void accept_verify(struct stage *s, const struct run_case *c)
 
 const struct run_case calls[] = {
 	CASE("open", prepare_nothing, open_call, query_verify),
-	CASE("first-query", first_prepare, query_call, query_verify),
+	CASE("attach", attach_prepare, attach_call, query_verify),
 	CASE("query", prepare_context, query_call, query_verify),
 	CASE("close", prepare_link, close_call, verify_nothing, .far = true),
 	CASE("cq", prepare_context, cq_call, ring_verify, .count = 16),

@@ -50,7 +50,10 @@ static size_t fill_send(struct post_send *send, const struct stage *s, const str
 static int send_call(struct stage *s, const struct run_case *c)
 {
 	char list[LIST * sizeof(struct post_send)];
-	struct vqp_post post = { .qp_num = s->qp, .wr_count = c->count, .wrs = (uintptr_t)list };
+	struct vqp_post post = {
+		.qp_num = s->qp, .wr_count = c->count, .wrs = (uintptr_t)list,
+		.wr_bytes = sizeof(struct vqp_send_wr), .sge_bytes = sizeof(struct vqp_sge),
+	};
 	struct post_send send;
 	size_t bytes;
 	uint32_t i;
@@ -107,6 +110,7 @@ static int recv_call(struct stage *s, const struct run_case *c)
 	} list[LIST] = { 0 };
 	struct vqp_post post = {
 		.qp_num = s->qp, .wr_count = c->count, .wrs = (uintptr_t)list, .wrs_bytes = c->count * sizeof(*list),
+		.wr_bytes = sizeof(struct vqp_recv_wr), .sge_bytes = sizeof(struct vqp_sge),
 	};
 	uint32_t i;
 	int err;

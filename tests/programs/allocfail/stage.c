@@ -66,15 +66,21 @@ void stage_init(struct stage *s)
 	*s = (struct stage){ .fd = -1, .cqs = { -1, -1 }, .new_fd = -1 };
 }
 
+int stage_attach(struct stage *s)
+{
+	struct vqp_attach arg = { 0 };
+	int err = stage_ioctl(s, VQP_IOC_ATTACH, &arg);
+
+	memcpy(s->gid, arg.gid, VQP_GID_BYTES);
+	return err;
+}
+
 void stage_context(struct stage *s)
 {
-	struct vqp_query query = { 0 };
-
 	s->fd = open(VQP_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	if (s->fd < 0)
 		die(errno, VQP_DEVICE_PATH);
-	must(stage_ioctl(s, VQP_IOC_QUERY, &query), "QUERY");
-	memcpy(s->gid, query.gid, VQP_GID_BYTES);
+	must(stage_attach(s), "ATTACH");
 }
 
 void stage_queues(struct stage *s)
@@ -88,7 +94,8 @@ void stage_queues(struct stage *s)
 		s->cqs[i] = arg.fd;
 		if (i)
 			continue;
-		s->ring = mmap(NULL, arg.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arg.fd, 0);
+		s->ring = mmap(NULL, arg.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd,
+			       (off_t)arg.ring_offset);
 		if (s->ring == MAP_FAILED)
 			die(errno, "mmap of a CQ");
 	}
@@ -110,7 +117,10 @@ void stage_bound(struct stage *s)
 		struct vqp_sge sge;
 	} recvs[STAGE_RECVS];
 	struct vqp_bind bind = { .port = STAGE_PORT };
-	struct vqp_post post = { .wr_count = STAGE_RECVS, .wrs = (uintptr_t)recvs, .wrs_bytes = sizeof(recvs) };
+	struct vqp_post post = {
+		.wr_count = STAGE_RECVS, .wrs = (uintptr_t)recvs, .wrs_bytes = sizeof(recvs),
+		.wr_bytes = sizeof(recvs[0].wr), .sge_bytes = sizeof(recvs[0].sge),
+	};
 	int i;
 
 	must(stage_create_qp(s, &s->bound), "CREATE_QP");
@@ -161,11 +171,15 @@ void stage_try(struct stage *s, bool far_away)
 		},
 		.sge = { .addr = (uintptr_t)s->memory, .length = bytes, .lkey = s->key },
 	};
-	struct vqp_post post = { .qp_num = s->qp, .wr_count = 1, .wrs = (uintptr_t)&req, .wrs_bytes = sizeof(req) };
+	struct vqp_post post = {
+		.qp_num = s->qp, .wr_count = 1, .wrs = (uintptr_t)&req, .wrs_bytes = sizeof(req),
+		.wr_bytes = sizeof(req.wr), .sge_bytes = sizeof(req.sge),
+	};
 
 	memset(s->memory, 0x5a, bytes);
 	must(stage_ioctl(s, VQP_IOC_POST_SEND, &post), "POST_SEND");
 	stage_await(s, 1);
+	post.posted = 0;
 	req.wr.opcode = VQP_WR_RDMA_READ;
 	req.sge.addr += 8192;
 	memset(s->memory + 8192, 0, bytes);

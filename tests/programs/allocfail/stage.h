@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <linux/vqp.h>
 
 #define STAGE_MEMORY	65536	/* bytes, registered with all rights */
@@ -24,11 +25,13 @@ struct stage {
 	/* Whatever the call makes. */
 	int new_fd;
 	void *new_map;
+	off_t new_offset;	/* of what is mapped: a new arena's is 0 */
 	size_t new_bytes;
 	uint32_t new_number;	/* a key, a VQP, a port */
 };
 
 int stage_ioctl(const struct stage *s, unsigned long request, void *arg);	/* 0 or an errno value */
+int stage_attach(struct stage *s);
 int stage_create_qp(const struct stage *s, uint32_t *qp_num);
 int stage_connect(const struct stage *s, const uint8_t *gid, uint32_t port);
 int stage_reg_mr(const struct stage *s, void *addr, size_t bytes, uint32_t *key);

@@ -224,7 +224,9 @@ static int client_talk(struct client *client)
 		memset(client->request.data, i, CONSUMER_BYTES);
 		ret = client_echo(client);
 	}
-	for (i = 0; key && i < CONSUMER_RC_TRIES && !ret && !(carriers & BIT(VQP_CARRIER_RC)); i++) {
+	if (!key)
+		return ret;
+	for (i = 0; i < CONSUMER_RC_TRIES && !ret && !(carriers & BIT(VQP_CARRIER_RC)); i++) {
 		memset(client->request.data, i, CONSUMER_BYTES);
 		ret = client_write(client);
 	}

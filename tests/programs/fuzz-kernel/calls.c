@@ -132,12 +132,12 @@ static void go_home(void)
 static void learn_address(void)
 {
 	int fd = open(VQP_DEVICE_PATH, O_RDWR | O_CLOEXEC);
-	struct vqp_query query = {};
+	struct vqp_attach attach = {};
 
 	if (fd < 0)
 		err(1, VQP_DEVICE_PATH);
-	if (!ioctl(fd, VQP_IOC_QUERY, &query))
-		memcpy(world.gid, query.gid, VQP_GID_BYTES);
+	if (!ioctl(fd, VQP_IOC_ATTACH, &attach))
+		memcpy(world.gid, attach.gid, VQP_GID_BYTES);
 	close(fd);
 }
 

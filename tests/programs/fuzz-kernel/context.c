@@ -7,17 +7,12 @@
 #include <unistd.h>
 #include "issue.h"
 
-static int context_fd(struct runner *run, uint32_t context)
-{
-	return object_fd(&run->world->contexts.objects[context % run->world->contexts.size]);
-}
-
 /* Mostly the context that the object belongs to. */
 static int fd_for(struct runner *run, const struct object *object)
 {
 	if (rnd_percent(&run->rnd, 4))
 		return object_fd(shelf_pick(&run->world->contexts, &run->rnd));
-	return context_fd(run, object->context);
+	return context_fd(run, object);
 }
 
 static uint32_t index_of(const struct shelf *shelf, const struct object *object)
@@ -33,6 +28,7 @@ static uint32_t number(struct rnd *r, uint64_t value)
 
 void call_open(struct runner *run)
 {
+	struct vqp_attach attach = {};
 	struct world *world = run->world;
 	struct object old;
 	int fd;
@@ -41,6 +37,9 @@ void call_open(struct runner *run)
 	note(run, fd >= 0);
 	if (fd < 0)
 		return;
+	/* Most programs attach a context at once. */
+	if (rnd_percent(&run->rnd, 90))
+		note(run, !ioctl(fd, VQP_IOC_ATTACH, &attach));
 	old = shelf_put(&world->contexts, &run->rnd, (struct object) { .live = true, .a = (uint64_t)fd });
 	if (old.live)
 		close((int)old.a);
@@ -78,10 +77,10 @@ void call_query(struct runner *run)
 
 	if (issue(run, object_fd(context), VQP_IOC_QUERY, &query) || run->call->spoil)
 		return;
-	if (query.abi_version != VQP_ABI_VERSION || query.reserved)
-		fail(run, "QUERY tells of ABI version %u, reserved %u", query.abi_version, query.reserved);
-	if (run->world->in_host && !run->world->privileged)
-		fail(run, "QUERY works in the host's namespace without privileges");
+	if (query.features || query.flags & ~(VQP_QUERY_ATTACHED | VQP_QUERY_PARENT_UP))
+		fail(run, "QUERY tells of features %#llx, flags %#x", (unsigned long long)query.features, query.flags);
+	if (query.flags & VQP_QUERY_ATTACHED && run->world->in_host && !run->world->privileged)
+		fail(run, "a context is attached to the host's namespace without privileges");
 }
 
 void call_reg_mr(struct runner *run)
@@ -127,6 +126,7 @@ void call_create_cq(struct runner *run)
 	struct object *context = shelf_pick(&world->contexts, &run->rnd);
 	struct vqp_create_cq create = {
 		.cqe = rnd_percent(&run->rnd, 95) ? 1U << rnd_below(&run->rnd, 9) : (uint32_t)rnd_edge(&run->rnd),
+		.flags = number(&run->rnd, 0),
 	};
 	struct object old;
 
@@ -136,7 +136,7 @@ void call_create_cq(struct runner *run)
 		return;
 	old = shelf_put(&world->cqs, &run->rnd, (struct object) {
 		.live = true, .context = index_of(&world->contexts, context),
-		.a = (uint64_t)create.fd, .b = create.cqe, .c = create.ring_bytes,
+		.a = (uint64_t)create.fd, .b = create.ring_offset, .c = create.ring_bytes,
 	});
 	if (old.live)
 		close(object_fd(&old));
@@ -250,8 +250,9 @@ void call_query_qp(struct runner *run)
 void call_attach(struct runner *run)
 {
 	struct object *context = shelf_pick(&run->world->contexts, &run->rnd);
-	struct vqp_attach attach;
+	struct vqp_attach attach = { .flags = number(&run->rnd, 0) };
 
-	pick_gid(run, attach.gid);
+	if (rnd_percent(&run->rnd, 30))
+		pick_gid(run, attach.gid);
 	issue(run, object_fd(context), VQP_IOC_ATTACH, &attach);
 }

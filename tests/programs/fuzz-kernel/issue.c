@@ -7,9 +7,9 @@
 #include "cover.h"
 #include "issue.h"
 
-/* Of any call: a bad descriptor, argument or namespace, no memory, a signal. */
+/* Of any call: a bad descriptor or argument, a context without namespace, no memory, a signal. */
 static const int common_errnos[] = {
-	EBADF, ENOTTY, EINVAL, E2BIG, EFAULT, ENONET, ESHUTDOWN, EPERM, ENOMEM, EINTR, 0
+	EBADF, ENOTTY, EINVAL, E2BIG, EFAULT, EUNATCH, ESHUTDOWN, ENOMEM, EINTR, 0
 };
 
 #define ERRNOS_MAX	9
@@ -17,7 +17,7 @@ static const int common_errnos[] = {
 static const int own_errnos[][ERRNOS_MAX] = {
 	[_IOC_NR(VQP_IOC_REG_MR)] = { ENOSPC, EDQUOT },
 	[_IOC_NR(VQP_IOC_DEREG_MR)] = { ENOENT },
-	[_IOC_NR(VQP_IOC_CREATE_CQ)] = { EMFILE, ENFILE },
+	[_IOC_NR(VQP_IOC_CREATE_CQ)] = { EMFILE, ENFILE, ENOSPC },
 	[_IOC_NR(VQP_IOC_CREATE_QP)] = { ENOSPC, EDQUOT },
 	[_IOC_NR(VQP_IOC_DESTROY_QP)] = { ENOENT },
 	[_IOC_NR(VQP_IOC_BIND)] = { EADDRINUSE, ENOENT },
@@ -26,7 +26,7 @@ static const int own_errnos[][ERRNOS_MAX] = {
 	[_IOC_NR(VQP_IOC_POST_SEND)] = { EACCES, ENOTCONN, EMSGSIZE, ENOENT, EIO },
 	[_IOC_NR(VQP_IOC_POST_RECV)] = { EACCES, EMSGSIZE, ENOENT, EIO },
 	[_IOC_NR(VQP_IOC_QUERY_QP)] = { ENOENT },
-	[_IOC_NR(VQP_IOC_ATTACH)] = { EADDRNOTAVAIL, EISCONN },
+	[_IOC_NR(VQP_IOC_ATTACH)] = { ENONET, EADDRNOTAVAIL, EISCONN, EPERM, ENFILE },
 };
 
 static bool among(const int *errnos, int error)
@@ -51,6 +51,11 @@ static void check_errno(struct runner *run, unsigned long cmd, int error)
 int object_fd(const struct object *object)
 {
 	return (int)object->a >= cover_first_free_fd() ? (int)object->a : -1;
+}
+
+int context_fd(struct runner *run, const struct object *object)
+{
+	return object_fd(&run->world->contexts.objects[object->context % run->world->contexts.size]);
 }
 
 static unsigned long resize(unsigned long cmd, size_t bytes)

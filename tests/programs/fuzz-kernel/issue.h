@@ -18,4 +18,7 @@ int issue(struct runner *run, int fd, unsigned long cmd, void *arg);
 /* The descriptor in object.a; -1 for an object that never was. */
 int object_fd(const struct object *object);
 
+/* The descriptor of the context that the object was made in. */
+int context_fd(struct runner *run, const struct object *object);
+
 #endif

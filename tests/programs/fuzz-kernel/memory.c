@@ -51,7 +51,7 @@ void call_map_cq(struct runner *run)
 {
 	struct object *cq = shelf_pick(&run->world->cqs, &run->rnd);
 
-	map_at_slot(run, cq->c, PROT_READ | PROT_WRITE, MAP_SHARED, object_fd(cq), 0, true);
+	map_at_slot(run, cq->c, PROT_READ | PROT_WRITE, MAP_SHARED, context_fd(run, cq), (off_t)cq->b, true);
 }
 
 /* Offsets, lengths, protections and flags that are not offered. */
@@ -213,7 +213,8 @@ void call_consume(struct runner *run)
 	struct vqp_cq_ring *ring;
 	uint32_t head, tail;
 
-	ring = mmap(NULL, cq->c, PROT_READ | PROT_WRITE, MAP_SHARED, object_fd(cq), 0);
+	ring = mmap(NULL, cq->c, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    context_fd(run, cq), (off_t)cq->b);
 	note(run, ring != MAP_FAILED);
 	if (ring == MAP_FAILED)
 		return;

@@ -152,19 +152,26 @@ static void mislead(struct rnd *r, struct vqp_post *arg)
 {
 	uint64_t edge = rnd_edge(r);
 
-	switch (rnd_below(r, 3)) {
+	switch (rnd_below(r, 6)) {
 	case 0: arg->wr_count = (uint32_t)edge; break;
 	case 1: arg->wrs_bytes = (uint32_t)edge; break;
+	case 2: arg->wr_bytes = (uint16_t)edge; break;
+	case 3: arg->sge_bytes = (uint16_t)edge; break;
+	case 4: arg->flags = (uint32_t)edge; break;
 	default: arg->wrs = edge;
 	}
 }
 
-static void post(struct runner *run, struct object *vqp, unsigned long cmd, bool (*add)(struct runner *run))
+static void post(struct runner *run, struct object *vqp, unsigned long cmd, uint16_t wr_bytes,
+		 bool (*add)(struct runner *run))
 {
 	struct rnd *r = &run->rnd;
 	struct object *context = &run->world->contexts.objects[vqp->context % run->world->contexts.size];
 	uint32_t n = rnd_percent(r, 95) ? 1 + rnd_below(r, 6) : 1 + rnd_below(r, 300);
-	struct vqp_post arg = { .qp_num = (uint32_t)vqp->a, .wrs = (uintptr_t)list.bytes };
+	struct vqp_post arg = {
+		.qp_num = (uint32_t)vqp->a, .wrs = (uintptr_t)list.bytes,
+		.wr_bytes = wr_bytes, .sge_bytes = sizeof(struct vqp_sge),
+	};
 	int ret;
 
 	list.used = 0;
@@ -190,11 +197,11 @@ static void post(struct runner *run, struct object *vqp, unsigned long cmd, bool
 void call_post_send(struct runner *run)
 {
 	post(run, shelf_pick_fit(&run->world->vqps, &run->rnd, object_in_state, VQP_QP_CONNECTED),
-	     VQP_IOC_POST_SEND, add_send);
+	     VQP_IOC_POST_SEND, sizeof(struct vqp_send_wr), add_send);
 }
 
 void call_post_recv(struct runner *run)
 {
 	post(run, shelf_pick_fit(&run->world->vqps, &run->rnd, object_in_state, VQP_QP_BOUND),
-	     VQP_IOC_POST_RECV, add_recv);
+	     VQP_IOC_POST_RECV, sizeof(struct vqp_recv_wr), add_recv);
 }

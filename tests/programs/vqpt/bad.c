@@ -15,7 +15,9 @@ static const char *const wc_names[] = {
 	"RNR_RETRY_EXC_ERR",
 };
 
-static const struct bad_case *const tables[] = { bad_calls, bad_posts, bad_wcs, bad_netlinks };
+static const struct bad_case *const tables[] = {
+	bad_contexts, bad_maps, bad_calls, bad_posts, bad_strides, bad_wcs, bad_netlinks
+};
 
 #define FOR_EACH_CASE(table, c)						\
 	for (table = 0; table < sizeof(tables) / sizeof(tables[0]); table++)	\

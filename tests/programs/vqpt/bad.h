@@ -30,7 +30,8 @@ struct bad_case {
 	int (*run)(struct bad *b);
 };
 
-extern const struct bad_case bad_calls[], bad_posts[], bad_wcs[], bad_netlinks[];	/* end with name NULL */
+extern const struct bad_case bad_contexts[], bad_maps[], bad_calls[], bad_posts[], bad_strides[], bad_wcs[],
+	bad_netlinks[];		/* Each ends with name NULL. */
 
 #define BAD_BYTES	4096
 #define BAD_WRS		32

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Wrong calls on a context, other than posts. */
+/* Wrong calls about regions and VQPs, other than posts. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,129 +9,6 @@
 #include "bad.h"
 
 #define NOWHERE		"fd99::99"	/* an address nobody has */
-
-/* A request number with the size of another argument. */
-#define RESIZED(request, bytes) _IOC(_IOC_READ | _IOC_WRITE, VQP_IOC_MAGIC, _IOC_NR(request), bytes)
-
-static int open_device(struct bad *b)
-{
-	struct ibv_context *context = vqp_open();
-
-	(void)b;
-	if (!context)
-		return errno;
-	return -vqp_close(context);
-}
-
-/* Calls succeed until the namespace is removed. */
-static int until_shutdown(struct bad *b)
-{
-	struct vqp_query query = { 0 };
-	int err, i;
-
-	for (i = 0; i < b->options->timeout_ms; i += 10) {
-		err = bad_ioctl(b->fd, VQP_IOC_QUERY, &query);
-		if (err)
-			return err;
-		usleep(10000);
-	}
-	return 0;
-}
-
-/* ---- The calls as such ---- */
-
-static int ioctl_unknown(struct bad *b)
-{
-	char arg[64] = "";
-
-	return bad_ioctl(b->fd, _IOWR(VQP_IOC_MAGIC, 0x7f, arg), arg);
-}
-
-static int ioctl_foreign(struct bad *b)
-{
-	struct vqp_query query = { 0 };
-
-	return bad_ioctl(b->fd, _IOWR('x', 0, struct vqp_query), &query);
-}
-
-static int ioctl_direction(struct bad *b)
-{
-	struct vqp_query query = { 0 };
-
-	return bad_ioctl(b->fd, _IOW(VQP_IOC_MAGIC, 0, struct vqp_query), &query);
-}
-
-static int size_short(struct bad *b)
-{
-	struct vqp_query query = { 0 };
-
-	return bad_ioctl(b->fd, RESIZED(VQP_IOC_QUERY, sizeof(query) - 8), &query);
-}
-
-static int size_long(struct bad *b)
-{
-	char arg[sizeof(struct vqp_query) + 64] = "";
-
-	return bad_ioctl(b->fd, RESIZED(VQP_IOC_QUERY, sizeof(arg)), arg);
-}
-
-static int size_long_with_content(struct bad *b)
-{
-	char arg[sizeof(struct vqp_query) + 64] = "";
-
-	arg[sizeof(arg) - 1] = 1;
-	return bad_ioctl(b->fd, RESIZED(VQP_IOC_QUERY, sizeof(arg)), arg);
-}
-
-static int argument_unmapped(struct bad *b)
-{
-	return bad_ioctl(b->fd, VQP_IOC_QUERY, (void *)8);
-}
-
-static int query_reserved(struct bad *b)
-{
-	struct vqp_query query = { .reserved = 1 };
-
-	return bad_ioctl(b->fd, VQP_IOC_QUERY, &query);
-}
-
-static int attach(int fd, const char *address)
-{
-	struct vqp_attach arg;
-
-	if (vqp_parse_gid(address, (union ibv_gid *)arg.gid))
-		vqpt_die(errno, "%s", address);
-	return bad_ioctl(fd, VQP_IOC_ATTACH, &arg);
-}
-
-static int attach_nowhere(struct bad *b)
-{
-	int fd = open(VQP_DEVICE_PATH, O_RDWR), err;
-	struct vqp_query query = { 0 };
-
-	(void)b;
-	err = attach(fd, NOWHERE);
-	/* it has bound the context to nothing */
-	if (bad_ioctl(fd, VQP_IOC_QUERY, &query))
-		vqpt_die(errno, "QUERY afterwards");
-	close(fd);
-	return err;
-}
-
-static int attach_late(struct bad *b)
-{
-	return attach(b->fd, NOWHERE);
-}
-
-static int attach_again(struct bad *b)
-{
-	struct vqp_attach arg;
-	union ibv_gid gid;
-
-	vqp_gid(b->conn.context, &gid);
-	memcpy(arg.gid, gid.raw, sizeof(arg.gid));
-	return bad_ioctl(b->fd, VQP_IOC_ATTACH, &arg);
-}
 
 /* ---- Memory ---- */
 
@@ -259,50 +136,7 @@ static int dereg_reserved(struct bad *b)
 	return dereg(b->fd, b->conn.mr->lkey, 1);
 }
 
-static int map(struct bad *b, size_t bytes, int flags, off_t offset)
-{
-	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, b->fd, offset) == MAP_FAILED ? errno : 0;
-}
-
-static int arena_huge(struct bad *b)
-{
-	return map(b, VQP_MAX_ARENA_BYTES + 4096, MAP_SHARED, 0);
-}
-
-static int arena_offset(struct bad *b)
-{
-	return map(b, 4096, MAP_SHARED, 4096);
-}
-
-static int arena_private(struct bad *b)
-{
-	return map(b, 4096, MAP_PRIVATE, 0);
-}
-
-/* ---- CQs and VQPs ---- */
-
-static int create_cq(struct bad *b, uint32_t entries)
-{
-	struct vqp_create_cq create = { .cqe = entries };
-
-	return bad_ioctl(b->fd, VQP_IOC_CREATE_CQ, &create);
-}
-
-static int cq_empty(struct bad *b)
-{
-	return create_cq(b, 0);
-}
-
-static int cq_huge(struct bad *b)
-{
-	return create_cq(b, VQP_MAX_CQE + 1);
-}
-
-static int cq_mmap_beyond(struct bad *b)
-{
-	return mmap(NULL, 16 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, vqp_cq_fd(b->conn.send_cq), 0) == MAP_FAILED ?
-		errno : 0;
-}
+/* ---- VQPs ---- */
 
 static struct vqp_create_qp good_qp(const struct bad *b)
 {
@@ -557,19 +391,6 @@ static int accept_reserved(struct bad *b)
 }
 
 const struct bad_case bad_calls[] = {
-	{ "open", BAD_NOTHING, open_device },
-	{ "until-shutdown", BAD_CONTEXT, until_shutdown },
-	{ "ioctl-unknown", BAD_CONTEXT, ioctl_unknown },
-	{ "ioctl-foreign", BAD_CONTEXT, ioctl_foreign },
-	{ "ioctl-direction", BAD_CONTEXT, ioctl_direction },
-	{ "size-short", BAD_CONTEXT, size_short },
-	{ "size-long", BAD_CONTEXT, size_long },
-	{ "size-long-with-content", BAD_CONTEXT, size_long_with_content },
-	{ "argument-unmapped", BAD_CONTEXT, argument_unmapped },
-	{ "query-reserved", BAD_CONTEXT, query_reserved },
-	{ "attach-nowhere", BAD_NOTHING, attach_nowhere },
-	{ "attach-late", BAD_CONTEXT, attach_late },
-	{ "attach-again", BAD_CONTEXT, attach_again },
 	{ "mr-empty", BAD_CONTEXT, mr_empty },
 	{ "mr-wrap", BAD_CONTEXT, mr_wrap },
 	{ "mr-flags", BAD_CONTEXT, mr_flags },
@@ -584,12 +405,6 @@ const struct bad_case bad_calls[] = {
 	{ "dereg-twice", BAD_CONTEXT, dereg_twice },
 	{ "dereg-foreign", BAD_CONTEXT, dereg_foreign },
 	{ "dereg-reserved", BAD_CONTEXT, dereg_reserved },
-	{ "arena-huge", BAD_CONTEXT, arena_huge },
-	{ "arena-offset", BAD_CONTEXT, arena_offset },
-	{ "arena-private", BAD_CONTEXT, arena_private },
-	{ "cq-empty", BAD_CONTEXT, cq_empty },
-	{ "cq-huge", BAD_CONTEXT, cq_huge },
-	{ "cq-mmap-beyond", BAD_CONTEXT, cq_mmap_beyond },
 	{ "cq-destroy-in-use", BAD_CONTEXT, destroy_cq_in_use },
 	{ "qp-without-cq", BAD_CONTEXT, qp_without_cq },
 	{ "qp-cq-is-a-file", BAD_CONTEXT, qp_cq_is_a_file },

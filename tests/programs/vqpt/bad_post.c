@@ -27,7 +27,12 @@ static uint32_t send_bytes(const struct send_request *r)
 static int post_send(int fd, uint32_t qp_num, const void *wrs, uint32_t count, uint32_t bytes)
 {
 	struct vqp_post post = {
-		.qp_num = qp_num, .wr_count = count, .wrs = (uintptr_t)wrs, .wrs_bytes = bytes,
+		.qp_num = qp_num,
+		.wr_count = count,
+		.wr_bytes = sizeof(struct vqp_send_wr),
+		.sge_bytes = sizeof(struct vqp_sge),
+		.wrs = (uintptr_t)wrs,
+		.wrs_bytes = bytes,
 	};
 
 	return bad_ioctl(fd, VQP_IOC_POST_SEND, &post);
@@ -397,7 +402,12 @@ static int post_recv(struct bad *b, const struct vqp_recv_wr *wr, const struct v
 {
 	struct { struct vqp_recv_wr wr; struct vqp_sge sge; } request = { .wr = *wr, .sge = *sge };
 	struct vqp_post post = {
-		.qp_num = b->conn.qp->qp_num, .wr_count = 1, .wrs = (uintptr_t)&request, .wrs_bytes = sizeof(request),
+		.qp_num = b->conn.qp->qp_num,
+		.wr_count = 1,
+		.wr_bytes = sizeof(request.wr),
+		.sge_bytes = sizeof(request.sge),
+		.wrs = (uintptr_t)&request,
+		.wrs_bytes = sizeof(request),
 	};
 
 	return bad_ioctl(b->fd, VQP_IOC_POST_RECV, &post);

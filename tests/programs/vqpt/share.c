@@ -88,7 +88,7 @@ int vqpt_share_fork(const struct vqpt_options *options, char **args)
 /* What the receiver of the descriptors must know besides. */
 struct scm_note {
 	uint64_t qp_num;
-	uint64_t recv_ring_bytes;
+	uint64_t ring_offset, ring_bytes;
 };
 
 static void scm_send(int sock, const struct scm_note *note, const int fds[2])
@@ -138,7 +138,12 @@ static void scm_post(int context_fd, uint32_t qp_num)
 		.text = SHARE_TEXT,
 	};
 	struct vqp_post post = {
-		.qp_num = qp_num, .wr_count = 1, .wrs = (uintptr_t)&request, .wrs_bytes = sizeof(request),
+		.qp_num = qp_num,
+		.wr_count = 1,
+		.wr_bytes = sizeof(request.wr),
+		.sge_bytes = sizeof(struct vqp_sge),
+		.wrs = (uintptr_t)&request,
+		.wrs_bytes = sizeof(request),
 	};
 
 	if (ioctl(context_fd, VQP_IOC_POST_SEND, &post))
@@ -161,7 +166,7 @@ static void scm_heir(int sock, int timeout_ms)
 	pfd.fd = fds[1];
 	if (poll(&pfd, 1, timeout_ms) != 1 || !(pfd.revents & POLLIN))
 		vqpt_die(ETIMEDOUT, "no completion");
-	ring = mmap(NULL, note.recv_ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+	ring = mmap(NULL, note.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], (off_t)note.ring_offset);
 	if (ring == MAP_FAILED)
 		vqpt_die(errno, "mmap of the ring");
 	cqe = (const struct vqp_cqe *)((const char *)ring + VQP_CQ_CQE_OFFSET);
@@ -180,7 +185,13 @@ static void scm_giver(const struct vqpt_options *o, char **args, int sock)
 		.wr = { .num_sge = 1 },
 		.sge = { .addr = (uintptr_t)conn.memory, .length = 4096, .lkey = conn.mr->lkey },
 	};
-	struct vqp_post post = { .wr_count = 1, .wrs = (uintptr_t)&request, .wrs_bytes = sizeof(request) };
+	struct vqp_post post = {
+		.wr_count = 1,
+		.wr_bytes = sizeof(request.wr),
+		.sge_bytes = sizeof(request.sge),
+		.wrs = (uintptr_t)&request,
+		.wrs_bytes = sizeof(request),
+	};
 	int fd = conn.context->cmd_fd;
 	struct scm_note note;
 
@@ -195,7 +206,9 @@ static void scm_giver(const struct vqpt_options *o, char **args, int sock)
 		vqpt_die(errno, "CONNECT");
 	if (ioctl(fd, VQP_IOC_POST_RECV, &post))
 		vqpt_die(errno, "POST_RECV");
-	note = (struct scm_note) { .qp_num = qp.qp_num, .recv_ring_bytes = cq.ring_bytes };
+	note = (struct scm_note) {
+		.qp_num = qp.qp_num, .ring_offset = cq.ring_offset, .ring_bytes = cq.ring_bytes,
+	};
 	scm_send(sock, &note, (int[2]) { fd, cq.fd });
 }
 
