@@ -20,7 +20,9 @@ traces() {
 
 # EVENT [TEXT]: it was traced, with that in its line.
 traced() {
-	grep " $1: " /run/vqp/trace | grep -qF -- "${2-}" ||
+	# not grep | grep -q, which fails when the second has seen enough before the first has said all
+	awk -v event=" $1: " -v text="${2-}" 'index($0, event) && index($0, text) { found = 1 } END { exit !found }' \
+		/run/vqp/trace ||
 		{ echo "no $1 with '${2-}' in:"; grep -m 40 " $1: " /run/vqp/trace || grep -m 40 -v '^#' /run/vqp/trace; return 1; } >&2
 }
 
