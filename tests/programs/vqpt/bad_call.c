@@ -100,6 +100,7 @@ static int dereg_key_rests(struct bad *b)
 	int err;
 
 	for (i = 0; i < 1000; i++) {
+		reg.key = 0;
 		err = bad_ioctl(b->fd, VQP_IOC_REG_MR, &reg);
 		if (!err)
 			err = dereg(b->fd, reg.key, 0);

@@ -208,7 +208,7 @@ static int cq_overflow(struct bad *b)
 	pfd.fd = vqp_cq_fd(cq);
 	if (poll(&pfd, 1, b->options->timeout_ms) != 1)
 		return ETIMEDOUT;
-	query.qp_num = qp->qp_num;
+	query = (struct vqp_query_qp) { .qp_num = qp->qp_num };
 	if (bad_ioctl(b->fd, VQP_IOC_QUERY_QP, &query))
 		return errno;
 	printf("%s state=%u ", pfd.revents & POLLERR ? "POLLERR" : "", query.state);
