@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/limits.h"
 #include "args.h"
 
 enum {
@@ -42,7 +43,7 @@ static int check_present(const struct vqp_args *args, struct vqp_error *error)
 
 	if (!*id && !*netns && !*ifname)
 		return 0;
-	return vqp_error_set(error, VQP_ERROR_ENVIRONMENT, "CNI_COMMAND %s needs the environment variables%s%s%s",
+	return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT, "CNI_COMMAND %s needs the environment variables%s%s%s",
 			     commands[args->command].name, id, netns, ifname);
 }
 
@@ -54,7 +55,7 @@ int vqp_args_read(struct vqp_args *args, struct vqp_error *error)
 	while (command < sizeof(commands) / sizeof(*commands) && strcmp(commands[command].name, name))
 		command++;
 	if (command == sizeof(commands) / sizeof(*commands))
-		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT, "unknown CNI_COMMAND \"%s\"", name);
+		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT, "unknown CNI_COMMAND \"%s\"", name);
 
 	*args = (struct vqp_args){
 		.command = command,
@@ -99,26 +100,18 @@ int vqp_args_check(const struct vqp_args *args, struct vqp_error *error)
 	unsigned int needs = commands[args->command].needs;
 
 	if (needs & NEEDS_CONTAINER_ID && !vqp_args_is_id(args->container_id))
-		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT,
+		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT,
 				     "CNI_CONTAINERID \"%s\" is not letters, digits, '_', '.' and '-'",
 				     args->container_id);
 	if (needs & NEEDS_IFNAME && !is_ifname(args->ifname))
-		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT,
+		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT,
 				     "CNI_IFNAME \"%s\" is no interface name (at most %d bytes, no '/', ':' or space)",
 				     args->ifname, IFNAMSIZ - 1);
 	/* A DEL of what no ADD has made succeeds, or the plugins before this one would not be asked for theirs. */
 	if (needs & NEEDS_NETNS && !is_printable(args->ifname))
-		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT,
+		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT,
 				     "CNI_IFNAME \"%s\" is not printable ASCII, as vqp needs it", args->ifname);
 	return 0;
-}
-
-/* Decimal digits alone; NULL for anything else, and for more than any limit can be. */
-static json_t *number(const char *text)
-{
-	const size_t digits = strspn(text, "0123456789");
-
-	return digits && !text[digits] && digits < 19 ? json_integer(strtoll(text, NULL, 10)) : NULL;
 }
 
 static int set_limit(json_t *terms, char *name, const char *value)
@@ -131,7 +124,7 @@ static int set_limit(json_t *terms, char *name, const char *value)
 		limits = json_object();
 		json_object_set_new(terms, "limits", limits);
 	}
-	return json_object_set_new(limits, name, number(value));
+	return json_object_set_new(limits, name, vqp_limits_parse(value));
 }
 
 /* VQP_NAME=VALUE, which is cut in two. */
@@ -141,7 +134,7 @@ static int set_term(json_t *terms, char *pair, char *value)
 
 	*value++ = '\0';
 	if (!strcmp(name, "TENANT"))
-		return json_object_set_new(terms, "tenant", number(value));
+		return json_object_set_new(terms, "tenant", vqp_limits_parse(value));
 	if (!strcmp(name, "ADDRESS"))
 		return json_object_set_new(terms, "address", json_string(value));
 	return strncmp(name, "MAX_", 4) && strcmp(name, "PRIORITY") ? -1 : set_limit(terms, name, value);
@@ -156,13 +149,13 @@ json_t *vqp_args_terms(const struct vqp_args *args, struct vqp_error *error)
 		char *value = strchr(pair, '=');
 
 		if (!value || value == pair)
-			vqp_error_set(error, VQP_ERROR_ENVIRONMENT, "CNI_ARGS: \"%s\" is not of the form NAME=VALUE", pair);
+			vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT, "CNI_ARGS: \"%s\" is not of the form NAME=VALUE", pair);
 		else if (!strncmp(pair, "VQP_", 4) && set_term(terms, pair, value))
-			vqp_error_set(error, VQP_ERROR_ENVIRONMENT,
+			vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT,
 				      "CNI_ARGS: VQP_TENANT, VQP_MAX_... and VQP_PRIORITY are numbers, VQP_ADDRESS is an address, and there is no other VQP_...");
 	}
 	if (!copy || !terms)
-		vqp_error_set(error, VQP_ERROR_IO, "out of memory");
+		vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
 	free(copy);
 	if (!error->code)
 		return terms;

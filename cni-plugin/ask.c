@@ -8,13 +8,13 @@
 static enum vqp_cni_error_code code_of(int ret)
 {
 	if (ret < 0)
-		return VQP_ERROR_TRY_AGAIN;	/* vqpd is not running, busy, or went away */
+		return VQP_CNI_ERROR_TRY_AGAIN;	/* vqpd is not running, busy, or went away */
 	switch (ret) {
 	case EEXIST:
 	case EADDRINUSE:
-		return VQP_ERROR_TAKEN;
+		return VQP_CNI_ERROR_TAKEN;
 	default:
-		return VQP_ERROR_REFUSED;
+		return VQP_CNI_ERROR_REFUSED;
 	}
 }
 

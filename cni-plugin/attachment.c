@@ -16,34 +16,35 @@ static int find_netns(const struct vqp_args *args, ino_t *inode, struct vqp_erro
 	struct stat own, given;
 
 	if (stat(args->netns, &given))
-		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT, "CNI_NETNS %s: %s",
+		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT, "CNI_NETNS %s: %s",
 				     args->netns, strerror(errno));
 	if (stat("/proc/self/ns/net", &own))
-		return vqp_error_set(error, VQP_ERROR_IO, "/proc/self/ns/net: %s", strerror(errno));
+		return vqp_error_set(error, VQP_CNI_ERROR_IO, "/proc/self/ns/net: %s", strerror(errno));
 	if (given.st_ino == own.st_ino && given.st_dev == own.st_dev)
-		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT,
+		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT,
 				     "CNI_NETNS %s is the host's network namespace", args->netns);
 	*inode = given.st_ino;
 	return 0;
 }
 
 /* The result of the plugins before this one, a new object, and the VQP namespace's address. */
-static json_t *previous(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_terms *terms,
+static json_t *previous(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
 			char *address, struct vqp_error *error)
 {
+	const char *wanted = *grant->terms.address ? grant->terms.address : NULL;
 	json_auto_t *result = NULL;
 
 	if (!config->prev_result) {
-		vqp_error_set(error, VQP_ERROR_CONFIG,
+		vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
 			      "no prevResult: vqp is a chained plugin, put it behind bridge, ptp or the like");
 		return NULL;
 	}
 	result = vqp_result_parse(config->prev_result, config->version, error);
 	if (!result)
 		return NULL;
-	if (terms->address && !terms->must_have_address)
-		strcpy(address, terms->address);
-	else if (vqp_result_address(result, args->ifname, terms->address, address, error))
+	if (wanted && !grant->must_have_address)
+		strcpy(address, wanted);
+	else if (vqp_result_address(result, args->ifname, wanted, address, error))
 		return NULL;
 	return json_incref(result);
 }
@@ -63,9 +64,8 @@ static int check_limits(const json_t *set, const json_t *wanted, const char *rea
 	json_object_foreach((json_t *)wanted, name, max) {
 		if (json_equal(json_object_get(set, name), max))
 			continue;
-		vqp_error_set(error, VQP_ERROR_CHECK, "%s", reason);
-		return vqp_error_add_context(error, "the VQP namespace's limit \"%s\" is not %lld", name,
-					     (long long)json_integer_value(max));
+		vqp_error_set(error, VQP_CNI_ERROR_CHECK, "%s", reason);
+		return vqp_error_add_context(error, "the VQP namespace's limit \"%s\" is not as granted", name);
 	}
 	return 0;
 }
@@ -80,7 +80,7 @@ void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *c
 		fprintf(stderr, "vqp: %s\n", vqp_error_text(&error));
 }
 
-int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_terms *terms,
+int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
 		       json_t **result, struct vqp_error *error)
 {
 	json_auto_t *parsed = NULL, *out = NULL, *request = NULL, *reply = NULL;
@@ -89,7 +89,7 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
 
 	if (find_netns(args, &inode, error))
 		return error->code;
-	parsed = previous(args, config, terms, address, error);
+	parsed = previous(args, config, grant, address, error);
 	if (!parsed)
 		return error->code;
 	/* Before anything is made, so that what cannot be answered leaves nothing behind. */
@@ -99,13 +99,13 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
 
 	request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:O*}", "op", "add", "id", args->container_id,
 			    "ifname", args->ifname, "network", config->name, "netns", args->netns,
-			    "tenant", (json_int_t)terms->tenant, "address", address, "limits", terms->limits);
+			    "tenant", (json_int_t)grant->terms.tenant, "address", address, "limits", grant->terms.limits);
 	if (!request)
-		return vqp_error_set(error, VQP_ERROR_ENVIRONMENT, "CNI_NETNS is not UTF-8");
+		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT, "CNI_NETNS is not UTF-8");
 	if (vqp_ask(config, request, &reply, "make the VQP namespace of", address, error))
 		return error->code;
 	/* It ignores what it does not know: an older one would set no limits and say nothing. */
-	if (check_limits(json_object_get(reply, "limits"), terms->limits,
+	if (check_limits(json_object_get(reply, "limits"), grant->terms.limits,
 			 "vqpd has not set it: it is older than this plugin; install both of one version", error)) {
 		vqp_attachment_undo(args, config);
 		return error->code;
@@ -129,7 +129,7 @@ int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *con
 		return 0;
 	}
 	if (vqp_ask(config, request, &reply, "delete the VQP namespace of", args->container_id, error) ==
-	    VQP_ERROR_TRY_AGAIN) {
+	    VQP_CNI_ERROR_TRY_AGAIN) {
 		fprintf(stderr, "vqp: DEL without vqpd, the kernel cleans up: %s\n", vqp_error_reason(error));
 		vqp_error_clear(error);
 	}
@@ -163,24 +163,24 @@ static const json_t *find_in(const json_t *list, ino_t inode, const struct vqp_a
 	return found;
 }
 
-static int compare(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_terms *terms,
+static int compare(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
 		   const char *address, const json_t *item, struct vqp_error *error)
 {
 	const char *found = json_string_value(json_object_get(item, "gid"));
 	uint8_t gid[16], found_gid[16];
 
 	if (!is_own(args, config, item))
-		return vqp_error_set(error, VQP_ERROR_CHECK, "the VQP namespace is that of another attachment, %s",
+		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "the VQP namespace is that of another attachment, %s",
 				     json_string_value(json_object_get(item, "name")));
-	if (json_integer_value(json_object_get(item, "tenant")) != terms->tenant || !found ||
+	if (json_integer_value(json_object_get(item, "tenant")) != grant->terms.tenant || !found ||
 	    vqp_address_parse(found, found_gid) || vqp_address_parse(address, gid) ||
 	    memcmp(found_gid, gid, sizeof(gid)))
-		return vqp_error_set(error, VQP_ERROR_CHECK, "the VQP namespace is not that of %s in tenant %u",
-				     address, terms->tenant);
-	return check_limits(item, terms->limits, "it was changed: vqpctl ns set", error);
+		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "the VQP namespace is not that of %s in tenant %u",
+				     address, grant->terms.tenant);
+	return check_limits(item, grant->terms.limits, "it was changed: vqpctl ns set", error);
 }
 
-int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_terms *terms,
+int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
 			 struct vqp_error *error)
 {
 	json_auto_t *result = NULL, *request = NULL, *reply = NULL;
@@ -190,7 +190,7 @@ int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *c
 
 	if (find_netns(args, &inode, error))
 		return error->code;
-	result = previous(args, config, terms, address, error);
+	result = previous(args, config, grant, address, error);
 	if (!result)
 		return error->code;
 	request = json_pack("{s:s}", "op", "list");
@@ -198,6 +198,6 @@ int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *c
 		return error->code;
 	item = find_in(json_object_get(reply, "namespaces"), inode, args, config);
 	if (!item)
-		return vqp_error_set(error, VQP_ERROR_CHECK, "the VQP namespace of %s is missing", address);
-	return compare(args, config, terms, address, item, error);
+		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "the VQP namespace of %s is missing", address);
+	return compare(args, config, grant, address, item, error);
 }

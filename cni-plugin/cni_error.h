@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The error object that a CNI plugin answers with. */
-#ifndef VQP_CNI_CNI_ERROR_H
-#define VQP_CNI_CNI_ERROR_H
+#ifndef VQP_CNI_ERROR_H
+#define VQP_CNI_ERROR_H
 
 #include <stdio.h>
 
@@ -9,20 +9,20 @@
 
 /* The codes of the plugin's errors. Those below 100 are the CNI specification's. */
 enum vqp_cni_error_code {
-	VQP_ERROR_NONE		= 0,
-	VQP_ERROR_VERSION	= 1,	/* incompatible CNI version */
-	VQP_ERROR_FIELD		= 2,	/* unsupported field in the configuration */
-	VQP_ERROR_CONTAINER	= 3,	/* unknown or missing container id */
-	VQP_ERROR_ENVIRONMENT	= 4,	/* missing or bad CNI_* variable */
-	VQP_ERROR_IO		= 5,
-	VQP_ERROR_DECODE	= 6,	/* not JSON, or a field of the wrong type */
-	VQP_ERROR_CONFIG	= 7,
-	VQP_ERROR_TRY_AGAIN	= 11,
-	VQP_ERROR_UNAVAILABLE	= 50,	/* STATUS: cannot serve ADD */
-	VQP_ERROR_LIMITED	= 51,	/* ... and containers that are there may reach less */
-	VQP_ERROR_REFUSED	= 100,	/* vqpd refused; details say why */
-	VQP_ERROR_TAKEN		= 101,	/* what the address or the network namespace has is in the way */
-	VQP_ERROR_CHECK		= 102,	/* the VQP namespace is missing, is another one, or has other limits */
+	VQP_CNI_ERROR_NONE		= 0,
+	VQP_CNI_ERROR_VERSION	= 1,	/* incompatible CNI version */
+	VQP_CNI_ERROR_FIELD		= 2,	/* unsupported field in the configuration */
+	VQP_CNI_ERROR_CONTAINER	= 3,	/* unknown or missing container id */
+	VQP_CNI_ERROR_ENVIRONMENT	= 4,	/* missing or bad CNI_* variable */
+	VQP_CNI_ERROR_IO		= 5,
+	VQP_CNI_ERROR_DECODE	= 6,	/* not JSON, or a field of the wrong type */
+	VQP_CNI_ERROR_CONFIG	= 7,
+	VQP_CNI_ERROR_TRY_AGAIN	= 11,
+	VQP_CNI_ERROR_UNAVAILABLE	= 50,	/* STATUS: cannot serve ADD */
+	VQP_CNI_ERROR_LIMITED	= 51,	/* ... and containers that are there may reach less */
+	VQP_CNI_ERROR_REFUSED	= 100,	/* vqpd refused; details say why */
+	VQP_CNI_ERROR_TAKEN		= 101,	/* what the address or the network namespace has is in the way */
+	VQP_CNI_ERROR_CHECK		= 102,	/* the VQP namespace is missing, is another one, or has other limits */
 };
 
 /* Writes the error as JSON: its context, if it has one, is the message, and the reason the details. 0, or EOF. */

@@ -12,15 +12,15 @@ static char *read_all(FILE *in, size_t *bytes, struct vqp_error *error)
 	char *text = malloc(VQP_CONFIG_MAX_BYTES + 1);
 
 	if (!text) {
-		vqp_error_set(error, VQP_ERROR_IO, "out of memory");
+		vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
 		return NULL;
 	}
 	*bytes = fread(text, 1, VQP_CONFIG_MAX_BYTES + 1, in);
 	if (ferror(in))
-		vqp_error_set(error, VQP_ERROR_IO, "cannot read the network configuration: %s",
+		vqp_error_set(error, VQP_CNI_ERROR_IO, "cannot read the network configuration: %s",
 			      strerror(errno));
 	else if (*bytes > VQP_CONFIG_MAX_BYTES)
-		vqp_error_set(error, VQP_ERROR_IO, "the network configuration is longer than %u bytes",
+		vqp_error_set(error, VQP_CNI_ERROR_IO, "the network configuration is longer than %u bytes",
 			      VQP_CONFIG_MAX_BYTES);
 	else
 		return text;
@@ -40,7 +40,7 @@ int vqp_config_read(FILE *in, json_t **json, struct vqp_error *error)
 	if (bytes) {
 		*json = json_loadb(text, bytes, JSON_DECODE_ANY, &where);
 		if (!*json)
-			vqp_error_set(error, VQP_ERROR_DECODE,
+			vqp_error_set(error, VQP_CNI_ERROR_DECODE,
 				      "the network configuration is not JSON: line %d: %s",
 				      where.line, where.text);
 	}
@@ -57,7 +57,7 @@ static const char *get_string(const json_t *json, const char *key, const char *o
 	if (!value || json_is_null(value))
 		return otherwise;
 	if (!json_is_string(value))
-		vqp_error_set(error, VQP_ERROR_DECODE, "\"%s\" must be a string", key);
+		vqp_error_set(error, VQP_CNI_ERROR_DECODE, "\"%s\" must be a string", key);
 	return json_string_value(value);
 }
 
@@ -71,7 +71,7 @@ static int parse_version(struct vqp_config *config, struct vqp_error *error)
 	config->version = *text ? vqp_version_parse(text) : VQP_VERSION_0_1_0;
 	if (config->version == VQP_VERSION_COUNT) {
 		config->version = VQP_VERSION_LATEST;
-		return vqp_error_set(error, VQP_ERROR_VERSION,
+		return vqp_error_set(error, VQP_CNI_ERROR_VERSION,
 				     "cniVersion \"%s\" is not supported (the newest is %s)",
 				     text, vqp_version_text(VQP_VERSION_LATEST));
 	}
@@ -85,9 +85,9 @@ static int parse_name(struct vqp_config *config, struct vqp_error *error)
 	if (!name)
 		return error->code;
 	if (!*name)
-		return vqp_error_set(error, VQP_ERROR_CONFIG, "the network configuration has no \"name\"");
+		return vqp_error_set(error, VQP_CNI_ERROR_CONFIG, "the network configuration has no \"name\"");
 	if (!vqp_args_is_id(name))
-		return vqp_error_set(error, VQP_ERROR_CONFIG,
+		return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
 				     "the network's name \"%s\" is not letters, digits, '_', '.' and '-'",
 				     name);
 	return 0;
@@ -98,7 +98,7 @@ static int parse_vqpd(struct vqp_config *config, struct vqp_error *error)
 	config->vqpd = get_string(config->json, "vqpd", NULL, error);
 	if (config->vqpd && (*config->vqpd != '/' ||
 			     strlen(config->vqpd) >= sizeof(((struct sockaddr_un *)0)->sun_path)))
-		return vqp_error_set(error, VQP_ERROR_CONFIG, "\"vqpd\" must be the absolute path of a socket");
+		return vqp_error_set(error, VQP_CNI_ERROR_CONFIG, "\"vqpd\" must be the absolute path of a socket");
 	return error->code;
 }
 
@@ -108,7 +108,7 @@ static int parse_prev_result(struct vqp_config *config, struct vqp_error *error)
 	if (json_is_null(config->prev_result))
 		config->prev_result = NULL;
 	if (config->prev_result && !json_is_object(config->prev_result))
-		return vqp_error_set(error, VQP_ERROR_DECODE, "\"prevResult\" must be an object");
+		return vqp_error_set(error, VQP_CNI_ERROR_DECODE, "\"prevResult\" must be an object");
 	return 0;
 }
 
@@ -117,7 +117,7 @@ int vqp_config_parse(struct vqp_config *config, json_t *json, struct vqp_error *
 	*config = (struct vqp_config){ .json = json, .version = VQP_VERSION_LATEST };
 	/* null is an object without members, as it is to the plugins that are written in Go. */
 	if (!json_is_object(json) && !json_is_null(json))
-		return vqp_error_set(error, VQP_ERROR_DECODE,
+		return vqp_error_set(error, VQP_CNI_ERROR_DECODE,
 				     "no network configuration (a JSON object) on standard input");
 
 	if (parse_name(config, error) ||

@@ -16,8 +16,8 @@
 #include "attachment.h"
 #include "cni_error.h"
 #include "config.h"
+#include "grant.h"
 #include "network.h"
-#include "terms.h"
 
 static const char about[] =
 	"vqp, a chained CNI plugin: virtual RDMA queue pairs for the container.\n"
@@ -30,7 +30,7 @@ static const char about[] =
 static int print(const json_t *json, struct vqp_error *error)
 {
 	if (json_dumpf(json, stdout, JSON_INDENT(4)) || putchar('\n') == EOF || fflush(stdout))
-		return vqp_error_set(error, VQP_ERROR_IO, "cannot write the result: %s", strerror(errno));
+		return vqp_error_set(error, VQP_CNI_ERROR_IO, "cannot write the result: %s", strerror(errno));
 	return 0;
 }
 
@@ -48,12 +48,12 @@ static int version(struct vqp_error *error)
 	return print(answer, error);
 }
 
-static int add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_terms *terms,
+static int add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
 	       struct vqp_error *error)
 {
 	json_auto_t *result = NULL;
 
-	if (!vqp_attachment_add(args, config, terms, &result, error) && print(result, error))
+	if (!vqp_attachment_add(args, config, grant, &result, error) && print(result, error))
 		vqp_attachment_undo(args, config);
 	return error->code;
 }
@@ -69,7 +69,7 @@ static int check_command(const struct vqp_args *args, const struct vqp_config *c
 
 	if (config->version >= first[args->command])
 		return 0;
-	return vqp_error_set(error, VQP_ERROR_VERSION, "this command came with cniVersion %s, this is %s",
+	return vqp_error_set(error, VQP_CNI_ERROR_VERSION, "this command came with cniVersion %s, this is %s",
 			     vqp_version_text(first[args->command]), vqp_version_text(config->version));
 }
 
@@ -77,7 +77,7 @@ static int check_command(const struct vqp_args *args, const struct vqp_config *c
 static int run_command(const struct vqp_args *args, const struct vqp_config *config, struct vqp_error *error)
 {
 	json_auto_t *asked = NULL;
-	struct vqp_terms terms;
+	struct vqp_grant grant;
 
 	if (args->command == VQP_COMMAND_DEL)
 		return vqp_attachment_del(args, config, error);
@@ -85,15 +85,15 @@ static int run_command(const struct vqp_args *args, const struct vqp_config *con
 		return vqp_network_gc(config, error);
 
 	asked = vqp_args_terms(args, error);
-	if (!asked || vqp_terms_read(&terms, config->json, asked, error))
+	if (!asked || vqp_grant_read(&grant, config->json, asked, error))
 		return error->code;
 	if (args->command == VQP_COMMAND_ADD)
-		add(args, config, &terms, error);
+		add(args, config, &grant, error);
 	else if (args->command == VQP_COMMAND_CHECK)
-		vqp_attachment_check(args, config, &terms, error);
+		vqp_attachment_check(args, config, &grant, error);
 	else
 		vqp_network_status(config, error);
-	vqp_terms_clear(&terms);
+	vqp_grant_clear(&grant);
 	return error->code;
 }
 
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
 			run(&args, &config, &error);
 	}
 
-	failed = error.code != VQP_ERROR_NONE;
+	failed = error.code != VQP_CNI_ERROR_NONE;
 	if (failed)
 		vqp_cni_error_print(&error, vqp_version_text(config.version), stdout);
 	vqp_error_clear(&error);

@@ -9,11 +9,11 @@ int vqp_network_status(const struct vqp_config *config, struct vqp_error *error)
 	json_auto_t *request = json_pack("{s:s}", "op", "status"), *reply = NULL;
 
 	if (vqp_ask(config, request, &reply, "attach containers to", config->name, error))
-		return error->code = VQP_ERROR_UNAVAILABLE;
+		return error->code = VQP_CNI_ERROR_UNAVAILABLE;
 	if (!json_is_true(json_object_get(reply, "module")))
-		return vqp_error_set(error, VQP_ERROR_LIMITED, "the kernel module vqp is not loaded: modprobe vqp");
+		return vqp_error_set(error, VQP_CNI_ERROR_LIMITED, "the kernel module vqp is not loaded: modprobe vqp");
 	if (!json_is_object(json_object_get(reply, "node")))
-		return vqp_error_set(error, VQP_ERROR_LIMITED,
+		return vqp_error_set(error, VQP_CNI_ERROR_LIMITED,
 				     "no usable RDMA device, so that no other node can be reached: rdma link");
 	return 0;
 }
@@ -39,15 +39,15 @@ static json_t *read_valid(const struct vqp_config *config, struct vqp_error *err
 	if (!list)
 		list = json_object_get(config->json, "cni.dev/attachments");
 	if (!list)
-		vqp_error_set(error, VQP_ERROR_CONFIG,
+		vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
 			      "no \"cni.dev/valid-attachments\": without it all would have to go");
 	else if (!json_is_array(list) && !json_is_null(list))
-		vqp_error_set(error, VQP_ERROR_DECODE, "\"cni.dev/valid-attachments\" must be an array");
+		vqp_error_set(error, VQP_CNI_ERROR_DECODE, "\"cni.dev/valid-attachments\" must be an array");
 	json_array_foreach(list, i, item) {
 		json_auto_t *key = key_of(json_object_get(item, "containerID"), json_object_get(item, "ifname"));
 
 		if (!key)
-			vqp_error_set(error, VQP_ERROR_DECODE,
+			vqp_error_set(error, VQP_CNI_ERROR_DECODE,
 				      "\"cni.dev/valid-attachments\" must have objects of \"containerID\" and \"ifname\"");
 		else
 			json_object_set_new(valid, json_string_value(key), json_true());

@@ -7,7 +7,7 @@
 
 static int fail(struct vqp_error *error, const char *what)
 {
-	return vqp_error_set(error, VQP_ERROR_DECODE, "prevResult: %s", what);
+	return vqp_error_set(error, VQP_CNI_ERROR_DECODE, "prevResult: %s", what);
 }
 
 /* "10.1.0.2/24" to "10.1.0.2" (INET6_ADDRSTRLEN bytes). The family, or 0. */
@@ -121,7 +121,7 @@ static int lift_family(json_t *result, const char *family, struct vqp_error *err
 	ip = json_pack("{s:O?, s:O*}", "address", json_object_get(old, "ip"), "gateway", gateway);
 	if (json_array_append_new(json_object_get(result, "ips"), ip) ||
 	    (routes && json_array_extend(json_object_get(result, "routes"), routes)))
-		return vqp_error_set(error, VQP_ERROR_IO, "out of memory");
+		return vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
 	return 0;
 }
 
@@ -144,7 +144,7 @@ static int parse_version(const json_t *json, enum vqp_version *version, struct v
 		return fail(error, "\"cniVersion\" must be a string");
 	*version = vqp_version_parse(json_string_value(value));
 	if (*version == VQP_VERSION_COUNT)
-		return vqp_error_set(error, VQP_ERROR_VERSION, "prevResult: cniVersion \"%s\" is not supported",
+		return vqp_error_set(error, VQP_CNI_ERROR_VERSION, "prevResult: cniVersion \"%s\" is not supported",
 				     json_string_value(value));
 	return 0;
 }
@@ -244,7 +244,7 @@ json_t *vqp_result_format(const json_t *result, enum vqp_version version, struct
 	if (version < VQP_VERSION_1_0_0)
 		set_ip_versions(json_object_get(out, "ips"));
 	if (!error->code && json_object_set_new(out, "cniVersion", json_string(vqp_version_text(version))))
-		vqp_error_set(error, VQP_ERROR_IO, "out of memory");
+		vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
 	return error->code ? NULL : json_incref(out);
 }
 
@@ -281,10 +281,10 @@ int vqp_result_address(const json_t *result, const char *ifname, const char *wan
 		    (!wanted || is_same(text, wanted)))
 			return 0;
 	if (wanted)
-		return vqp_error_set(error, VQP_ERROR_CONFIG,
+		return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
 				     "args ask for the address %s, which the container's interface %s does not have",
 				     wanted, ifname);
-	return vqp_error_set(error, VQP_ERROR_CONFIG,
+	return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
 			     "prevResult has no address for the container's interface %s: put vqp behind a plugin that gives one",
 			     ifname);
 }

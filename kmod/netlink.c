@@ -24,14 +24,11 @@ static const struct nla_policy nl_meta_policy[VQP_ATTR_MAX + 1] = {
 	[VQP_ATTR_META_BUCKETS]	= NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-/* What is used is counted in an s64. Not const: 6.1 would not have it. */
-static struct netlink_range_validation nl_bytes_range = { .max = S64_MAX };
-
 #define NL_POLICY_TERMS								\
-	[VQP_ATTR_MAX_VQPS]	= { .type = NLA_U32 },				\
-	[VQP_ATTR_MAX_MRS]	= { .type = NLA_U32 },				\
-	[VQP_ATTR_MAX_BYTES]	= NLA_POLICY_FULL_RANGE(NLA_U64, &nl_bytes_range),	\
-	[VQP_ATTR_MAX_RATE]	= NLA_POLICY_FULL_RANGE(NLA_U64, &nl_bytes_range),	\
+	[VQP_ATTR_MAX_VQPS]	= { .type = NLA_U64 },				\
+	[VQP_ATTR_MAX_MRS]	= { .type = NLA_U64 },				\
+	[VQP_ATTR_MAX_BYTES]	= { .type = NLA_U64 },				\
+	[VQP_ATTR_MAX_RATE]	= { .type = NLA_U64 },				\
 	[VQP_ATTR_PRIORITY]	= NLA_POLICY_RANGE(NLA_U8, VQP_PRIORITY_LOW, VQP_PRIORITY_HIGH)
 
 #define NL_POLICY_ADDRESS							\
@@ -79,28 +76,31 @@ static struct net *nl_get_net(struct genl_info *info)
 	return get_net_ns_by_fd(nla_get_u32(fd));
 }
 
+/* What is used is counted in an s64. */
+static int nl_get_limit(struct genl_info *info, int type, u64 min, u64 *max)
+{
+	struct nlattr *attr = info->attrs[type];
+
+	*max = attr ? nla_get_u64(attr) : VQP_LIMIT_KEEP;
+	if (!attr || *max == VQP_UNLIMITED || (*max >= min && *max <= S64_MAX))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, attr, "a limit that is out of range");
+	return -ERANGE;
+}
+
 /*
  * With less than VQP_RATE_MIN a VQP among many could have to wait so long for its turn that its
  * target forgets it.
  */
 static int nl_get_terms(struct genl_info *info, struct vqp_ns_terms *terms)
 {
-	struct nlattr **a = info->attrs;
-	struct nlattr *vqps = a[VQP_ATTR_MAX_VQPS];
-	struct nlattr *mrs = a[VQP_ATTR_MAX_MRS];
-	struct nlattr *bytes = a[VQP_ATTR_MAX_BYTES];
-	struct nlattr *rate = a[VQP_ATTR_MAX_RATE];
+	struct nlattr *priority = info->attrs[VQP_ATTR_PRIORITY];
 
-	terms->max[VQP_LIMIT_VQPS] = vqps ? nla_get_u32(vqps) : VQP_LIMIT_KEEP;
-	terms->max[VQP_LIMIT_MRS] = mrs ? nla_get_u32(mrs) : VQP_LIMIT_KEEP;
-	terms->max[VQP_LIMIT_BYTES] = bytes ? nla_get_u64(bytes) : VQP_LIMIT_KEEP;
-	terms->max_rate = rate ? nla_get_u64(rate) : VQP_LIMIT_KEEP;
-	terms->priority = a[VQP_ATTR_PRIORITY] ? nla_get_u8(a[VQP_ATTR_PRIORITY]) : 0;
-	if (terms->max_rate && terms->max_rate < VQP_RATE_MIN) {
-		GENL_SET_ERR_MSG(info, "a max-rate is at least 65536 bytes per second");
-		return -ERANGE;
-	}
-	return 0;
+	terms->priority = priority ? nla_get_u8(priority) : 0;
+	return nl_get_limit(info, VQP_ATTR_MAX_VQPS, 0, &terms->max[VQP_LIMIT_VQPS]) ?:
+	       nl_get_limit(info, VQP_ATTR_MAX_MRS, 0, &terms->max[VQP_LIMIT_MRS]) ?:
+	       nl_get_limit(info, VQP_ATTR_MAX_BYTES, 0, &terms->max[VQP_LIMIT_BYTES]) ?:
+	       nl_get_limit(info, VQP_ATTR_MAX_RATE, VQP_RATE_MIN, &terms->max_rate);
 }
 
 static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
@@ -391,8 +391,10 @@ static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
 		!nla_put_u32(d->skb, VQP_ATTR_CONTEXTS, atomic_read(&ns->nowners)) &&
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_PINNED_BYTES, nl_used(ns, VQP_LIMIT_BYTES),
 				   VQP_ATTR_PAD) &&
-		!nla_put_u32(d->skb, VQP_ATTR_MAX_VQPS, nl_max(ns, VQP_LIMIT_VQPS)) &&
-		!nla_put_u32(d->skb, VQP_ATTR_MAX_MRS, nl_max(ns, VQP_LIMIT_MRS)) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_VQPS, nl_max(ns, VQP_LIMIT_VQPS),
+				   VQP_ATTR_PAD) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_MRS, nl_max(ns, VQP_LIMIT_MRS),
+				   VQP_ATTR_PAD) &&
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_BYTES, nl_max(ns, VQP_LIMIT_BYTES),
 				   VQP_ATTR_PAD) &&
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_RATE, vqp_throttle_max(&ns->throttle),

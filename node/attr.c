@@ -6,9 +6,10 @@
 #include <linux/vqp.h>
 
 #include "../common/address.h"
+#include "../common/limits.h"
 #include "attr.h"
 
-enum kind { U8 = 1, U32, U64, FLAG, GID, STRING, ENUM, NEST };
+enum kind { U8 = 1, U32, U64, LIMIT, FLAG, GID, STRING, ENUM, NEST };
 
 static const char *const qp_states[] = { "init", "bound", "connected", "error", NULL };
 static const char *const carriers[] = { "none", "loop", "dc", "rc", NULL };
@@ -56,10 +57,10 @@ static const struct spec {
 	[VQP_ATTR_META_KEY]	 = { "key", U32 },
 	[VQP_ATTR_META_ADDR]	 = { "addr", U64 },
 	[VQP_ATTR_META_BUCKETS]	 = { "buckets", U32 },
-	[VQP_ATTR_MAX_VQPS]	 = { "max_vqps", U32 },
-	[VQP_ATTR_MAX_MRS]	 = { "max_mrs", U32 },
-	[VQP_ATTR_MAX_BYTES]	 = { "max_bytes", U64 },
-	[VQP_ATTR_MAX_RATE]	 = { "max_rate", U64 },
+	[VQP_ATTR_MAX_VQPS]	 = { "max_vqps", LIMIT },
+	[VQP_ATTR_MAX_MRS]	 = { "max_mrs", LIMIT },
+	[VQP_ATTR_MAX_BYTES]	 = { "max_bytes", LIMIT },
+	[VQP_ATTR_MAX_RATE]	 = { "max_rate", LIMIT },
 	[VQP_ATTR_PRIORITY]	 = { "priority", U8 },
 	[VQP_ATTR_EXCLUSIVE]	 = { "exclusive", FLAG },
 };
@@ -73,6 +74,16 @@ static int spec_by_name(const char *name)
 }
 
 static int put_object(struct nlmsghdr *msg, size_t room, const json_t *object);
+
+static bool put_limit(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
+{
+	const char *text = json_string_value(value);
+	const json_int_t number = json_integer_value(value);
+
+	if (text && !strcmp(text, VQP_LIMITS_UNLIMITED))
+		return mnl_attr_put_u64_check(msg, room, type, VQP_UNLIMITED);
+	return json_is_integer(value) && number >= 0 && mnl_attr_put_u64_check(msg, room, type, number);
+}
 
 static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
 {
@@ -92,6 +103,9 @@ static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *
 		break;
 	case U64:
 		ok = json_is_integer(value) && number >= 0 && mnl_attr_put_u64_check(msg, room, type, number);
+		break;
+	case LIMIT:
+		ok = put_limit(msg, room, type, value);
 		break;
 	case FLAG:
 		ok = json_is_true(value) && mnl_attr_put_check(msg, room, type, 0, NULL);
@@ -161,6 +175,13 @@ static json_t *get_string(const struct nlattr *attr)
 	return json_stringn(text, bytes);
 }
 
+static json_t *get_limit(const struct nlattr *attr)
+{
+	const uint64_t max = mnl_attr_get_u64(attr);
+
+	return max == VQP_UNLIMITED ? json_string(VQP_LIMITS_UNLIMITED) : json_integer(max);
+}
+
 static int get_attr(const struct nlattr *attr, void *object);
 
 static json_t *get_value(const struct nlattr *attr, const struct spec *spec)
@@ -177,6 +198,8 @@ static json_t *get_value(const struct nlattr *attr, const struct spec *spec)
 		return bytes == 4 ? json_integer(mnl_attr_get_u32(attr)) : NULL;
 	case U64:
 		return bytes == 8 ? json_integer(mnl_attr_get_u64(attr)) : NULL;
+	case LIMIT:
+		return bytes == 8 ? get_limit(attr) : NULL;
 	case FLAG:
 		return bytes ? NULL : json_true();
 	case GID:

@@ -41,12 +41,3 @@ int vqp_option_parse_size(const char *text, int64_t *bytes)
 	*bytes = number << shift;
 	return 0;
 }
-
-int64_t vqp_option_size(const char *option, const char *value)
-{
-	int64_t bytes;
-
-	if (vqp_option_parse_size(value, &bytes))
-		errx(EX_USAGE, "%s takes bytes, or a number with K, M, G or T, not '%s'", option, value);
-	return bytes;
-}

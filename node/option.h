@@ -8,10 +8,7 @@
 /* Exits with EX_USAGE and a text that names `option`, unless min <= value <= max. */
 uint32_t vqp_option_number(const char *option, const char *value, uint32_t min, uint32_t max);
 
-/* Bytes, with K, M, G or T for powers of 1024. -EINVAL: no such number, or 2^63 and more. */
+/* A number, with K, M, G or T for powers of 1024. -EINVAL: no such number, or 2^63 and more. */
 int vqp_option_parse_size(const char *text, int64_t *bytes);
-
-/* The same; exits likewise. */
-int64_t vqp_option_size(const char *option, const char *value);
 
 #endif

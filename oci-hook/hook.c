@@ -24,7 +24,6 @@
 #include "../common/privilege.h"
 #include "attendant.h"
 #include "config.h"
-#include "limits.h"
 #include "name.h"
 #include "namespace.h"
 #include "pin.h"
@@ -71,8 +70,8 @@ static int compare(const struct vqp_wish *wish, const struct vqp_namespace *foun
 	char address[VQP_ADDRESS_TEXT];
 
 	vqp_address_format(found->gid, address);
-	if ((wish->tenant && wish->tenant != found->tenant) ||
-	    (*wish->address && strcmp(wish->address, address)))
+	if ((wish->terms.tenant && wish->terms.tenant != found->tenant) ||
+	    (*wish->terms.address && strcmp(wish->terms.address, address)))
 		return vqp_error_set(error, -EEXIST,
 				     "the container's network namespace already has the VQP namespace %s of tenant %u, not what its annotations ask for",
 				     address, found->tenant);
@@ -88,9 +87,9 @@ static int failure(int ret)
 static int request_add(const char *id, const char *netns, const struct vqp_terms *terms, struct vqp_error *error)
 {
 	json_auto_t *reply = NULL, *request =
-		json_pack("{s:s, s:s+, s:s, s:s, s:I, s:s, s:o}", "op", "add", "id", ID_PREFIX, id,
+		json_pack("{s:s, s:s+, s:s, s:s, s:I, s:s, s:O}", "op", "add", "id", ID_PREFIX, id,
 			  "ifname", IFNAME, "netns", netns, "tenant", (json_int_t)terms->tenant,
-			  "address", terms->address, "limits", vqp_limits_json(&terms->limits));
+			  "address", terms->address, "limits", terms->limits);
 
 	return failure(vqpd_call(NULL, request, &reply, error));
 }
@@ -120,10 +119,10 @@ static int decide(const struct vqp_wish *wish, enum addressless addressless, str
 static int add(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns,
 	       enum addressless addressless, struct vqp_error *error)
 {
-	struct vqp_terms terms = { 0 };
+	cleanup_terms struct vqp_terms terms = { 0 };
 	int ret = decide(wish, addressless, &terms, error);
 
-	if (ret == -EADDRNOTAVAIL && !wish->tenant && addressless != FAILS) {
+	if (ret == -EADDRNOTAVAIL && !wish->terms.tenant && addressless != FAILS) {
 		fprintf(stderr, "vqp-hook: %s, so container %s gets no VQP namespace\n",
 			vqp_error_text(error), state->id);
 		return 0;
@@ -140,7 +139,7 @@ static int give_up(int ret, struct vqp_error *error)
 static int use_found(const struct vqp_wish *wish, struct vqp_error *error)
 {
 	struct vqp_namespace found;
-	int ret = vqp_namespace_query(&found, wish->address, error);
+	int ret = vqp_namespace_query(&found, wish->terms.address, error);
 
 	return ret ? ret : compare(wish, &found, error);
 }
@@ -187,7 +186,7 @@ static int check_attached(const struct vqp_state *state, const char *netns, stru
 static int make_at_start(void *context, struct vqp_error *error)
 {
 	const struct vqp_state *state = context;
-	struct vqp_wish wish;
+	cleanup_wish struct vqp_wish wish = { 0 };
 	char netns[32];
 	int ret = vqp_wish_parse(&wish, state->annotations, error);
 
@@ -204,7 +203,7 @@ static int attend(struct vqp_state *state, struct vqp_error *error)
 
 static int create(struct vqp_state *state, enum addressless addressless, struct vqp_error *error)
 {
-	struct vqp_wish wish;
+	cleanup_wish struct vqp_wish wish = { 0 };
 	char netns[32];
 	int ret = vqp_wish_parse(&wish, state->annotations, error);
 
@@ -218,7 +217,7 @@ static int create(struct vqp_state *state, enum addressless addressless, struct 
 		ret = check_attached(state, netns, error);
 	if (ret < 0)
 		return ret;
-	if (ret && (wish.tenant || *wish.address || wish.network || addressless == AWAITS))
+	if (ret && (wish.terms.tenant || *wish.terms.address || wish.network || addressless == AWAITS))
 		return vqp_error_set(error, -EINVAL,
 				     "the container uses the host's network, so it can have no VQP namespace");
 	if (ret)
@@ -234,7 +233,7 @@ static int create(struct vqp_state *state, enum addressless addressless, struct 
 /* In the container, before its process begins: it does not without a VQP namespace. */
 static int start(const struct vqp_state *state, struct vqp_error *error)
 {
-	struct vqp_wish wish;
+	cleanup_wish struct vqp_wish wish = { 0 };
 	int ret = vqp_wish_parse(&wish, state->annotations, error);
 
 	if (ret)

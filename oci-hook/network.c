@@ -138,7 +138,7 @@ static int detach(const struct vqp_state *state, const struct vqp_wish *wish, co
 static int run(int (*stage)(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin,
 			    struct vqp_error *error), const struct vqp_state *state, struct vqp_error *error)
 {
-	struct vqp_wish wish;
+	cleanup_wish struct vqp_wish wish = { 0 };
 	struct vqp_pin pin;
 	int ret = vqp_wish_parse(&wish, state->annotations, error);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../common/cleanup.h"
-#include "../common/error.h"
+#include "../common/limits.h"
 #include "config.h"
 #include "name.h"
 #include "policy.h"
@@ -24,14 +24,6 @@ static int check_members(const json_t *object, const char *what, const char *con
 		if (!*k)
 			return vqp_error_set(error, -EINVAL, "%s has no \"%s\"", what, name);
 	}
-	return 0;
-}
-
-static int check_tenant(const json_t *tenant, struct vqp_error *error)
-{
-	if (tenant && (!json_is_integer(tenant) || json_integer_value(tenant) < 1 ||
-		       json_integer_value(tenant) > UINT32_MAX))
-		return vqp_error_set(error, -EINVAL, "a tenant is a number from 1 to %u", UINT32_MAX);
 	return 0;
 }
 
@@ -75,10 +67,10 @@ static int check_list(const json_t *list, const char *name,
 /* What the whole file and each of its networks may say. */
 static int check_rule(const json_t *rule, struct vqp_error *error)
 {
-	struct vqp_limits limits;
-	int ret = check_tenant(json_object_get(rule, "tenant"), error);
+	const json_t *tenant = json_object_get(rule, "tenant");
+	int ret = tenant ? vqp_terms_check_tenant(tenant, error) : 0;
 
-	return ret ? ret : vqp_limits_parse(&limits, json_object_get(rule, "limits"), error);
+	return ret ? ret : vqp_limits_check(json_object_get(rule, "limits"), error);
 }
 
 static int check_network(const json_t *network, struct vqp_error *error)
@@ -96,7 +88,7 @@ static int check_annotations(const json_t *annotations, struct vqp_error *error)
 	int ret = annotations ? check_members(annotations, "\"annotations\"", known, error) : 0;
 
 	if (!ret)
-		ret = check_list(json_object_get(annotations, "tenants"), "tenants", check_tenant, error);
+		ret = check_list(json_object_get(annotations, "tenants"), "tenants", vqp_terms_check_tenant, error);
 	if (!ret)
 		ret = check_list(json_object_get(annotations, "addresses"), "addresses", check_subnet, error);
 	return ret ? ret : check_list(json_object_get(annotations, "networks"), "networks", check_name, error);
@@ -166,15 +158,16 @@ static const json_t *find_network(const struct vqp_policy *policy, const uint8_t
 	return NULL;
 }
 
-static void apply(const json_t *rule, struct vqp_terms *terms)
+static int apply(const json_t *rule, struct vqp_terms *terms, struct vqp_error *error)
 {
-	const json_t *tenant = json_object_get(rule, "tenant"), *limits = json_object_get(rule, "limits");
-	cleanup_error struct vqp_error error = { 0 };
+	const json_t *tenant = json_object_get(rule, "tenant");
+	json_t *limits = json_object_get(rule, "limits");
 
 	if (tenant)
 		terms->tenant = json_integer_value(tenant);
-	if (limits)
-		vqp_limits_parse(&terms->limits, limits, &error);	/* it has been parsed before */
+	if (limits && json_object_update(terms->limits, limits))
+		return vqp_error_set(error, -ENOMEM, "out of memory");
+	return 0;
 }
 
 static bool allows_tenant(const struct vqp_policy *policy, uint32_t wanted)
@@ -205,54 +198,64 @@ static bool allows_address(const struct vqp_policy *policy, const char *wanted)
 static int grant_tenant(const struct vqp_policy *policy, const struct vqp_wish *wish, struct vqp_terms *terms,
 			struct vqp_error *error)
 {
-	if (wish->tenant && wish->tenant != terms->tenant && !allows_tenant(policy, wish->tenant))
+	const uint32_t wanted = wish->terms.tenant;
+
+	if (wanted && wanted != terms->tenant && !allows_tenant(policy, wanted))
 		return vqp_error_set(error, -EPERM, "annotation " VQP_WISH_TENANT ": %u is not among \"tenants\" of "
-				     "\"annotations\" in " VQP_CONFIG_FILE, wish->tenant);
-	if (wish->tenant)
-		terms->tenant = wish->tenant;
+				     "\"annotations\" in " VQP_CONFIG_FILE, wanted);
+	if (wanted)
+		terms->tenant = wanted;
 	return 0;
 }
 
 static int grant_address(const struct vqp_policy *policy, const struct vqp_wish *wish, struct vqp_terms *terms,
 			 struct vqp_error *error)
 {
-	if (*wish->address && strcmp(wish->address, terms->address) && !allows_address(policy, wish->address))
+	const char *wanted = wish->terms.address;
+
+	if (*wanted && strcmp(wanted, terms->address) && !allows_address(policy, wanted))
 		return vqp_error_set(error, -EPERM, "annotation " VQP_WISH_ADDRESS ": %s is not within \"addresses\" of "
-				     "\"annotations\" in " VQP_CONFIG_FILE, wish->address);
-	if (*wish->address)
-		strcpy(terms->address, wish->address);
+				     "\"annotations\" in " VQP_CONFIG_FILE, wanted);
+	if (*wanted)
+		strcpy(terms->address, wanted);
 	if (!*terms->address)
 		return vqp_error_set(error, -EADDRNOTAVAIL, "the container's network namespace has no address");
 	return 0;
 }
 
-/* Less than what it would have. */
+/* No more than what it would have. */
 static int grant_limits(const struct vqp_wish *wish, struct vqp_terms *terms, struct vqp_error *error)
 {
-	for (int i = 0; i < VQP_LIMITS_COUNT; i++) {
-		int64_t wanted = wish->limits.max[i], most = terms->limits.max[i];
+	int ret = vqp_limits_lower(terms->limits, wish->terms.limits, error);
 
-		if (wanted && most && wanted > most)
-			return vqp_error_set(error, -EPERM, "annotation " VQP_WISH_PREFIX "%s: %lld is more than the %lld of "
-					     VQP_CONFIG_FILE, vqp_limits_kinds[i].name, (long long)wanted, (long long)most);
-		if (wanted)
-			terms->limits.max[i] = wanted;
-	}
-	return 0;
+	return ret ? vqp_error_set(error, ret, "annotation " VQP_WISH_PREFIX "%s of " VQP_CONFIG_FILE, vqp_error_text(error)) : 0;
+}
+
+/* What the operator gives a container with these addresses that wishes for nothing. */
+static int apply_all(const struct vqp_policy *policy, const uint8_t (*own)[16], size_t count, struct vqp_terms *terms,
+		     struct vqp_error *error)
+{
+	const json_t *network;
+	int ret;
+
+	*terms = (struct vqp_terms){ .tenant = VQP_TERMS_DEFAULT_TENANT, .limits = vqp_limits_default() };
+	if (!terms->limits)
+		return vqp_error_set(error, -ENOMEM, "out of memory");
+	ret = apply(policy->json, terms, error);
+	if (ret || !count)
+		return ret;
+	network = find_network(policy, &own, count);
+	vqp_address_format(*own, terms->address);
+	return apply(network, terms, error);
 }
 
 int vqp_policy_decide(const struct vqp_policy *policy, const struct vqp_wish *wish,
 		      const uint8_t (*own)[16], size_t count, struct vqp_terms *terms, struct vqp_error *error)
 {
-	int ret;
+	int ret = apply_all(policy, own, count, terms, error);
 
-	*terms = (struct vqp_terms){ .tenant = VQP_POLICY_DEFAULT_TENANT, .limits = vqp_limits_default };
-	apply(policy->json, terms);
-	if (count) {
-		apply(find_network(policy, &own, count), terms);
-		vqp_address_format(*own, terms->address);
-	}
-	ret = grant_tenant(policy, wish, terms, error);
+	if (!ret)
+		ret = grant_tenant(policy, wish, terms, error);
 	if (!ret)
 		ret = grant_address(policy, wish, terms, error);
 	return ret ? ret : grant_limits(wish, terms, error);

@@ -8,22 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../common/address.h"
 #include "../common/error.h"
-#include "limits.h"
+#include "../common/terms.h"
 #include "wish.h"
-
-#define VQP_POLICY_DEFAULT_TENANT	1
 
 struct vqp_policy {
 	json_t *json;		/* has been checked */
-};
-
-/* With what a VQP namespace is made. */
-struct vqp_terms {
-	uint32_t tenant;
-	char address[VQP_ADDRESS_TEXT];
-	struct vqp_limits limits;
 };
 
 /*
@@ -37,7 +27,7 @@ int vqp_policy_read(struct vqp_policy *policy, struct vqp_error *error);
 void vqp_policy_clear(struct vqp_policy *policy);
 
 /*
- * The terms of a container that has these addresses and this wish. The tenant
+ * The terms of a container that has these addresses and this wish, to be cleared: all of them. The tenant
  * follows from the container's own addresses, never from one that is wished
  * for. -EPERM: the wish goes beyond what the operator allows. -EADDRNOTAVAIL:
  * the container has no address, and wishes for none.

@@ -2,6 +2,12 @@
 #include <linux/errno.h>
 #include "base/limit.h"
 
+void vqp_limit_init(struct vqp_limit *limit)
+{
+	atomic64_set(&limit->used, 0);
+	limit->max = VQP_UNLIMITED;
+}
+
 int vqp_limit_charge(struct vqp_limit *limit, u64 amount)
 {
 	s64 used = atomic64_read(&limit->used);
@@ -9,7 +15,7 @@ int vqp_limit_charge(struct vqp_limit *limit, u64 amount)
 
 	do {
 		max = READ_ONCE(limit->max);
-		if (max && (amount > max || used > max - amount))
+		if (amount > max || used > max - amount)
 			return -EDQUOT;
 	} while (!atomic64_try_cmpxchg(&limit->used, &used, used + amount));
 	return 0;

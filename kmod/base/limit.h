@@ -8,8 +8,8 @@
 #define VQP_BASE_LIMIT_H
 
 #include <linux/atomic.h>
-#include <linux/limits.h>
 #include <linux/types.h>
+#include <linux/vqp.h>
 
 enum vqp_limited {
 	VQP_LIMIT_VQPS,
@@ -18,12 +18,15 @@ enum vqp_limited {
 	VQP_LIMIT_MAX,
 };
 
-#define VQP_LIMIT_KEEP	U64_MAX	/* instead of a new max: as it is */
+#define VQP_LIMIT_KEEP	(VQP_UNLIMITED - 1)	/* Instead of a new max: it stays as it is. */
 
 struct vqp_limit {
 	atomic64_t used;
-	u64 max;		/* 0: none; may change at any time, to less than is used, too */
+	u64 max;	/* or VQP_UNLIMITED; it may change at any time, to less than is used, too */
 };
+
+/* Nothing is used, and nothing is limited. */
+void vqp_limit_init(struct vqp_limit *limit);
 
 /* -EDQUOT: it would be more than max. */
 int __must_check vqp_limit_charge(struct vqp_limit *limit, u64 amount);

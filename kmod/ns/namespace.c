@@ -64,6 +64,7 @@ void vqp_ns_put(struct vqp_ns *ns)
 static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 ino)
 {
 	struct vqp_ns *ns = kzalloc(sizeof(*ns), GFP_KERNEL_ACCOUNT);
+	int i;
 
 	if (!ns)
 		return NULL;
@@ -76,6 +77,8 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	xa_init_flags(&ns->ports, XA_FLAGS_ALLOC);
 	xa_init_flags(&ns->keys, XA_FLAGS_ALLOC1);
 	xa_init_flags(&ns->cqs, XA_FLAGS_ALLOC1);
+	for (i = 0; i < VQP_LIMIT_MAX; i++)
+		vqp_limit_init(&ns->limits[i]);
 	vqp_throttle_init(&ns->throttle);
 	ns->priority = VQP_PRIORITY_NORMAL;
 	mutex_init(&ns->lock);

@@ -56,8 +56,8 @@ struct vqp_ns {
 
 /* What an operator may say of a namespace. */
 struct vqp_ns_terms {
-	u64 max[VQP_LIMIT_MAX];
-	u64 max_rate;			/* as the others: 0: none, VQP_LIMIT_KEEP: as it is */
+	u64 max[VQP_LIMIT_MAX];		/* each as in struct vqp_limit, or VQP_LIMIT_KEEP */
+	u64 max_rate;			/* bytes per second, VQP_UNLIMITED, or VQP_LIMIT_KEEP */
 	u8 priority;			/* enum vqp_priority; 0: as it is */
 };
 

@@ -3,6 +3,7 @@
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/sizes.h>
+#include <linux/vqp.h>
 #include "base/compat.h"
 #include "base/counters.h"
 #include "ns/throttle.h"
@@ -82,14 +83,22 @@ void vqp_throttle_end(struct vqp_throttle *throttle)
 	hrtimer_cancel(&throttle->timer);
 }
 
+/* The engine's word for an unlimited rate is 0. */
 void vqp_throttle_set(struct vqp_throttle *throttle, u64 max)
 {
+	const u64 rate = max == VQP_UNLIMITED ? 0 : max;
+
 	spin_lock_bh(&throttle->lock);
-	if (throttle->rate.max != max) {
-		vqp_rate_set(&throttle->rate, max, ktime_get_ns());
+	if (throttle->rate.max != rate) {
+		vqp_rate_set(&throttle->rate, rate, ktime_get_ns());
 		throttle_arm(throttle);
 	}
 	spin_unlock_bh(&throttle->lock);
+}
+
+u64 vqp_throttle_max(const struct vqp_throttle *throttle)
+{
+	return READ_ONCE(throttle->rate.max) ?: VQP_UNLIMITED;
 }
 
 /* What was granted; or whatever fits into a burst, if nobody waits. */
@@ -127,7 +136,7 @@ int vqp_throttle_pass(struct vqp_throttle *throttle, struct vqp_throttle_turn *t
 {
 	int ret = 0;
 
-	if (likely(!vqp_throttle_max(throttle)) || !bytes)
+	if (likely(!READ_ONCE(throttle->rate.max)) || !bytes)
 		return 0;
 	spin_lock(&throttle->lock);
 	if (!throttle->rate.max) {
@@ -145,7 +154,7 @@ int vqp_throttle_pass(struct vqp_throttle *throttle, struct vqp_throttle_turn *t
 
 void vqp_throttle_refund(struct vqp_throttle *throttle, u32 bytes)
 {
-	if (!vqp_throttle_max(throttle))
+	if (!READ_ONCE(throttle->rate.max))
 		return;
 	spin_lock_bh(&throttle->lock);
 	if (throttle->rate.max) {

@@ -37,13 +37,9 @@ void vqp_throttle_init(struct vqp_throttle *throttle);
 /* Nobody waits any more, nor will. May be called in softirq, with nothing locked. */
 void vqp_throttle_end(struct vqp_throttle *throttle);
 
-/* Bytes per second, or 0: no limit. Any context but hard interrupts. */
+/* Bytes per second, or VQP_UNLIMITED. Any context but hard interrupts. */
 void vqp_throttle_set(struct vqp_throttle *throttle, u64 max);
-
-static inline u64 vqp_throttle_max(const struct vqp_throttle *throttle)
-{
-	return READ_ONCE(throttle->rate.max);
-}
+u64 vqp_throttle_max(const struct vqp_throttle *throttle);
 
 /*
  * May the VQP of `turn` send so many bytes? If so, they are charged. 0: yes; 1: yes, but it may

@@ -58,7 +58,7 @@ static bool zsend_wants(struct vqp *vqp, struct vqp_send *send)
 	       send->msg.bytes <= ZSEND_MAX_BYTES && send->num_sge == 1 && !send->kbuf &&
 	       send->fate == VQP_SEND_FRESH && vqp->carrier == &vqp_dc_carrier &&
 	       vqp_link_max() && time_after_eq(jiffies, vqp->zcopy.at) &&
-	       !vqp_throttle_max(&vqp->ns->throttle) && !vqp_prio_yields(vqp->ns) &&
+	       vqp_throttle_max(&vqp->ns->throttle) == VQP_UNLIMITED && !vqp_prio_yields(vqp->ns) &&
 	       atomic_read(&zsend_count) < ZSEND_COUNT_MAX &&
 	       atomic_read(&vqp->ns->zcopies) < ZSEND_NS_MAX;
 }

@@ -10,12 +10,16 @@
 #include "../netlink.h"
 
 /* Command line of a command. Strings are NULL where not given. */
+/* Instead of a limit: none was given; there is to be none. */
+#define CTL_NOT_GIVEN	(-1)
+#define CTL_UNLIMITED	(-2)
+
 struct ctl_args {
 	bool json, dry_run, remove, full;
 	bool has_tenant;
 	uint32_t tenant;
 	uint32_t count;
-	int64_t max_vqps, max_mrs, max_bytes, max_rate;	/* -1: not given */
+	int64_t max_vqps, max_mrs, max_bytes, max_rate;	/* or CTL_NOT_GIVEN, CTL_UNLIMITED */
 	uint8_t priority;	/* 0: not given */
 	const char *netns, *address, *name, *socket, *device;
 	char **words;		/* arguments that are no options */

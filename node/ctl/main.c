@@ -8,6 +8,7 @@
 #include <sysexits.h>
 
 #include "../../common/client.h"
+#include "../../common/limits.h"
 #include "../option.h"
 #include "ctl.h"
 
@@ -56,9 +57,10 @@ static void print_help(const char *noun)
 	puts("  -j, --json         print JSON");
 	puts("  -h, --help         this text");
 	puts("  NETNS              a name as in ip netns, a path, or pid:N");
-	puts("  LIMIT              what it may have at once, 0 for no limit: --max-vqps N, --max-mrs N (memory regions),");
+	puts("  LIMIT              what it may have at once: --max-vqps N, --max-mrs N (memory regions),");
 	puts("                     --max-bytes SIZE (that regions pin, and of arenas; K, M, G and T are powers of 1024);");
-	puts("                     or what it may send: --max-rate SIZE (in a second, from 64K), --priority low|normal|high");
+	puts("                     or what it may send: --max-rate SIZE (in a second, from 64K), --priority low|normal|high;");
+	puts("                     each but the priority may be \"" VQP_LIMITS_UNLIMITED "\"");
 	puts("  --count N          how many round trips (default 5)");
 	puts("  --device DEVICE    an RDMA device (default: the one that vqp uses, or would use)");
 	puts("  --full             with --json, also addresses and numbers that tell which machine it is");
@@ -92,6 +94,19 @@ static const struct ctl_command *find_command(char ***words, int *nwords)
 	if (noun_known)
 		errx(EX_USAGE, "what to do with %s? (vqpctl %s --help)", (*words)[0], (*words)[0]);
 	errx(EX_USAGE, "no command '%s' (vqpctl --help)", (*words)[0]);
+}
+
+/* A count of things or of bytes. */
+static int64_t take_limit(const char *option, const char *value)
+{
+	int64_t max;
+
+	if (!strcmp(value, VQP_LIMITS_UNLIMITED))
+		return CTL_UNLIMITED;
+	if (vqp_option_parse_size(value, &max))
+		errx(EX_USAGE, "%s takes a number, also with K, M, G or T, or " VQP_LIMITS_UNLIMITED ", not '%s'",
+		     option, value);
+	return max;
 }
 
 static uint8_t take_priority(const char *value)
@@ -140,18 +155,18 @@ static void take_option(struct ctl_args *args, int option, const char *value)
 		args->remove = true;
 		break;
 	case 'V':
-		args->max_vqps = vqp_option_number("--max-vqps", value, 0, UINT32_MAX);
+		args->max_vqps = take_limit("--max-vqps", value);
 		break;
 	case 'M':
-		args->max_mrs = vqp_option_number("--max-mrs", value, 0, UINT32_MAX);
+		args->max_mrs = take_limit("--max-mrs", value);
 		break;
 	case 'B':
-		args->max_bytes = vqp_option_size("--max-bytes", value);
+		args->max_bytes = take_limit("--max-bytes", value);
 		break;
 	case 'R':
-		args->max_rate = vqp_option_size("--max-rate", value);
-		if (args->max_rate && args->max_rate < VQP_RATE_MIN)
-			errx(EX_USAGE, "--max-rate takes 0 (no limit), or at least %d, not '%s'", VQP_RATE_MIN, value);
+		args->max_rate = take_limit("--max-rate", value);
+		if (args->max_rate != CTL_UNLIMITED && args->max_rate < VQP_RATE_MIN)
+			errx(EX_USAGE, "--max-rate takes " VQP_LIMITS_UNLIMITED ", or at least %d, not '%s'", VQP_RATE_MIN, value);
 		break;
 	case 'P':
 		args->priority = take_priority(value);
@@ -181,7 +196,11 @@ int main(int argc, char **argv)
 		{ "priority", required_argument, NULL, 'P' },
 		{ 0 },
 	};
-	struct ctl_args args = { .count = 5, .max_vqps = -1, .max_mrs = -1, .max_bytes = -1, .max_rate = -1 };
+	struct ctl_args args = {
+		.count = 5,
+		.max_vqps = CTL_NOT_GIVEN, .max_mrs = CTL_NOT_GIVEN,
+		.max_bytes = CTL_NOT_GIVEN, .max_rate = CTL_NOT_GIVEN,
+	};
 	const struct ctl_command *command;
 	char given[sizeof(options) / sizeof(*options)] = "";
 	int option, index;

@@ -6,6 +6,7 @@
 
 #include "../../common/address.h"
 #include "../../common/cleanup.h"
+#include "../../common/limits.h"
 #include "../netns.h"
 #include "ctl.h"
 
@@ -16,11 +17,12 @@ const char *const ctl_priorities[] = {
 /* What is used, and of how much if there is a limit, in one cell. */
 static void show_limit(json_t *item, const char *used, const char *max)
 {
-	json_int_t limit = json_integer_value(json_object_get(item, max));
+	const json_t *limit = json_object_get(item, max);
 
-	if (limit)
+	if (json_is_integer(limit))
 		json_object_set_new(item, used, json_sprintf("%lld/%lld",
-				    (long long)json_integer_value(json_object_get(item, used)), (long long)limit));
+				    (long long)json_integer_value(json_object_get(item, used)),
+				    (long long)json_integer_value(limit)));
 }
 
 static void show_limits(json_t *item)
@@ -34,7 +36,7 @@ static void show_terms(json_t *item)
 {
 	json_int_t priority = json_integer_value(json_object_get(item, "priority"));
 
-	if (!json_integer_value(json_object_get(item, "max_rate")))
+	if (!json_is_integer(json_object_get(item, "max_rate")))
 		json_object_set_new(item, "max_rate", json_string("-"));
 	if (priority >= VQP_PRIORITY_LOW && priority <= VQP_PRIORITY_HIGH)
 		json_object_set_new(item, "priority", json_string(ctl_priorities[priority]));
@@ -88,17 +90,21 @@ static int put_namespace(const struct ctl_args *args, json_t *request, int *fd)
 	return ret;
 }
 
+static void put_limit(json_t *request, const char *name, int64_t max)
+{
+	if (max == CTL_UNLIMITED)
+		json_object_set_new(request, name, json_string(VQP_LIMITS_UNLIMITED));
+	else if (max != CTL_NOT_GIVEN)
+		json_object_set_new(request, name, json_integer(max));
+}
+
 /* Those that are given. */
 static void put_limits(const struct ctl_args *args, json_t *request)
 {
-	if (args->max_vqps >= 0)
-		json_object_set_new(request, "max_vqps", json_integer(args->max_vqps));
-	if (args->max_mrs >= 0)
-		json_object_set_new(request, "max_mrs", json_integer(args->max_mrs));
-	if (args->max_bytes >= 0)
-		json_object_set_new(request, "max_bytes", json_integer(args->max_bytes));
-	if (args->max_rate >= 0)
-		json_object_set_new(request, "max_rate", json_integer(args->max_rate));
+	put_limit(request, "max_vqps", args->max_vqps);
+	put_limit(request, "max_mrs", args->max_mrs);
+	put_limit(request, "max_bytes", args->max_bytes);
+	put_limit(request, "max_rate", args->max_rate);
 	if (args->priority)
 		json_object_set_new(request, "priority", json_integer(args->priority));
 }

@@ -14,7 +14,7 @@ static void there_and_back_again(void **state)
 	struct nlmsghdr *msg = mnl_nlmsg_put_header(buffer);
 	json_t *object = unit_json(
 		"{\"tenant\":4294967295,\"gid\":\"::ffff:10.1.0.2\",\"name\":\"a/eth0\",\"netns_fd\":7,"
-		"\"max_vqps\":4294967295,\"max_mrs\":0,\"max_bytes\":9223372036854775807,\"max_rate\":65536,\"priority\":3,"
+		"\"max_vqps\":\"unlimited\",\"max_mrs\":0,\"max_bytes\":9223372036854775807,\"max_rate\":65536,\"priority\":3,"
 		"\"meta\":[{\"node_gid\":\"fe80::1\",\"epoch\":1,\"qkey\":2,\"lanes\":[3,4,5],"
 		"\"key\":6,\"addr\":140737488351232,\"buckets\":1024},{\"key\":8}]}");
 	json_t *again;

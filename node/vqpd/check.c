@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../common/address.h"
+#include "../../common/error.h"
+#include "../../common/terms.h"
 #include "../reply.h"
 #include "name.h"
 #include "request.h"
@@ -51,49 +52,10 @@ static json_t *check_name(const json_t *object, char name[VQP_NAME_MAX])
 	return NULL;
 }
 
-/* Unlike elsewhere a member that is not known is an error: somebody relies on its limit. */
-static json_t *check_limits(const json_t *object, struct vqp_request *request)
-{
-	static const struct {
-		const char *name, *none;
-		json_int_t min, max;
-	} known[] = {
-		{ "max_vqps", "0 (no limit) or ", 1, UINT32_MAX },
-		{ "max_mrs", "0 (no limit) or ", 1, UINT32_MAX },
-		{ "max_bytes", "0 (no limit) or ", 1, INT64_MAX },
-		{ "max_rate", "0 (no limit) or ", VQP_RATE_MIN, INT64_MAX },
-		{ "priority", "", VQP_PRIORITY_LOW, VQP_PRIORITY_HIGH },
-	};
-	const unsigned int nknown = sizeof(known) / sizeof(*known);
-	const json_t *limits = json_object_get(object, "limits");
-	const char *name;
-	json_t *value;
-
-	request->limits = json_is_null(limits) ? NULL : limits;
-	if (request->limits && !json_is_object(limits))
-		return vqp_reply_error(EINVAL, "limits is an object of max_vqps, max_mrs, max_bytes, max_rate, priority");
-	json_object_foreach((json_t *)limits, name, value) {
-		unsigned int i = 0;
-
-		while (i < nknown && strcmp(known[i].name, name))
-			i++;
-		if (i == nknown)
-			return vqp_reply_error(EINVAL, "limits knows max_vqps, max_mrs, max_bytes, max_rate and priority, not '%s'",
-					       name);
-		if (*known[i].none && json_is_integer(value) && !json_integer_value(value))
-			continue;
-		if (!json_is_integer(value) || json_integer_value(value) < known[i].min ||
-		    json_integer_value(value) > known[i].max)
-			return vqp_reply_error(EINVAL, "%s is %sa number from %lld to %lld", name, known[i].none,
-					       (long long)known[i].min, (long long)known[i].max);
-	}
-	return NULL;
-}
-
 json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
 {
-	const json_t *tenant = json_object_get(object, "tenant");
-	const char *address = get_string(object, "address");
+	cleanup_terms struct vqp_terms terms = { 0 };
+	cleanup_error struct vqp_error error = { 0 };
 	json_t *refusal = check_name(object, request->name);
 
 	if (refusal)
@@ -101,13 +63,13 @@ json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
 	request->netns = get_string(object, "netns");
 	if (!request->netns || request->netns[0] != '/')
 		return vqp_reply_error(EINVAL, "netns is the path of a network namespace, as /proc/PID/ns/net");
-	if (!json_is_integer(tenant) || json_integer_value(tenant) < 1 || json_integer_value(tenant) > UINT32_MAX)
-		return vqp_reply_error(EINVAL, "tenant is a number from 1 to %u", UINT32_MAX);
-	request->tenant = json_integer_value(tenant);
-	if (!address || vqp_address_parse_unicast(address, request->gid))
-		return vqp_reply_error(EINVAL, "address is one container's IPv4 or IPv6 address, not '%s'",
-				       address ? address : "");
-	return check_limits(object, request);
+	if (vqp_terms_parse(&terms, object, &error))
+		return vqp_reply_error(EINVAL, "%s", vqp_error_text(&error));
+	if (!terms.tenant || vqp_address_parse(terms.address, request->gid))
+		return vqp_reply_error(EINVAL, "\"tenant\" and \"address\" must be given");
+	request->tenant = terms.tenant;
+	request->limits = json_object_get(object, "limits");
+	return NULL;
 }
 
 /* Well-formed, whether or not an add would take it. */

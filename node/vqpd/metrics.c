@@ -49,11 +49,17 @@ static void put_namespaces(FILE *out, const json_t *list, const char *field, con
 	size_t i;
 
 	put(out, name, "gauge", what);
-	json_array_foreach(list, i, item)
-		fprintf(out, "%s{tenant=\"%lld\",gid=\"%s\"} %lld\n", name,
+	json_array_foreach(list, i, item) {
+		const json_t *value = json_object_get(item, field);
+
+		fprintf(out, "%s{tenant=\"%lld\",gid=\"%s\"} ", name,
 			(long long)json_integer_value(json_object_get(item, "tenant")),
-			json_string_value(json_object_get(item, "gid")),
-			(long long)json_integer_value(json_object_get(item, field)));
+			json_string_value(json_object_get(item, "gid")));
+		if (json_is_integer(value))
+			fprintf(out, "%lld\n", (long long)json_integer_value(value));
+		else
+			fputs("+Inf\n", out);	/* an unlimited limit */
+	}
 }
 
 static void put_metas(FILE *out, const struct vqpd *d)
@@ -83,10 +89,10 @@ static void put_all(FILE *out, struct vqpd *d)
 	put_namespaces(out, list, "vqps", "vqp_namespace_vqps", "VQPs of a namespace.");
 	put_namespaces(out, list, "mrs", "vqp_namespace_mrs", "Memory regions of a namespace.");
 	put_namespaces(out, list, "contexts", "vqp_namespace_contexts", "Open contexts of a namespace.");
-	put_namespaces(out, list, "max_vqps", "vqp_namespace_max_vqps", "Limit of its VQPs, or 0.");
-	put_namespaces(out, list, "max_mrs", "vqp_namespace_max_mrs", "Limit of its memory regions, or 0.");
-	put_namespaces(out, list, "max_bytes", "vqp_namespace_max_bytes", "Limit of its pinned bytes, or 0.");
-	put_namespaces(out, list, "max_rate", "vqp_namespace_max_rate", "Bytes that it may send per second, or 0.");
+	put_namespaces(out, list, "max_vqps", "vqp_namespace_max_vqps", "Limit of its VQPs, or +Inf.");
+	put_namespaces(out, list, "max_mrs", "vqp_namespace_max_mrs", "Limit of its memory regions, or +Inf.");
+	put_namespaces(out, list, "max_bytes", "vqp_namespace_max_bytes", "Limit of its pinned bytes, or +Inf.");
+	put_namespaces(out, list, "max_rate", "vqp_namespace_max_rate", "Bytes that it may send per second, or +Inf.");
 	put_namespaces(out, list, "priority", "vqp_namespace_priority", "1: low, 2: normal, 3: high.");
 	put_namespaces(out, list, "pinned_bytes", "vqp_namespace_pinned_bytes", "Pages that a namespace's regions pin, and of its arenas.");
 }

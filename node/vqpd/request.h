@@ -11,7 +11,7 @@ struct vqp_request {
 	const char *netns;		/* NULL in a del that names none */
 	uint32_t tenant;		/* these of an add */
 	uint8_t gid[16];
-	const json_t *limits;		/* as NS_ADD takes them; NULL: none given */
+	const json_t *limits;		/* as vqp_limits_check() takes them; NULL: none given */
 };
 
 /* NULL, or the refusal. */

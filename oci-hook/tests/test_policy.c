@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "../../common/limits.h"
+
 #include "../policy.h"
 #include "../subnet.h"
 
@@ -31,21 +33,32 @@ static int decide(const char *file, const char *first, const char *second, struc
 	return ret;
 }
 
+static json_int_t limit(const struct vqp_terms *terms, const char *name)
+{
+	return json_integer_value(json_object_get(terms->limits, name));
+}
+
+/* A wish for limits, which goes with the test. */
+static struct vqp_wish wish_for(const char *limits)
+{
+	return (struct vqp_wish){ .terms.limits = json_loads(limits, 0, NULL) };
+}
+
 static void grants(const char *first, const char *second, struct vqp_wish wish, uint32_t tenant, const char *address,
 		   int64_t max_vqps)
 {
-	struct vqp_terms terms;
+	cleanup_terms struct vqp_terms terms = { 0 };
 	struct vqp_error error = { 0 };
 
 	assert_int_equal(decide(FILE_TEXT, first, second, wish, &terms, &error), 0);
 	assert_int_equal(terms.tenant, tenant);
 	assert_string_equal(terms.address, address);
-	assert_int_equal(terms.limits.max[0], max_vqps);
+	assert_int_equal(limit(&terms, "max_vqps"), max_vqps);
 }
 
 static void refuses(int err, const char *first, struct vqp_wish wish, const char *text)
 {
-	struct vqp_terms terms;
+	cleanup_terms struct vqp_terms terms = { 0 };
 	struct vqp_error error = { 0 };
 
 	assert_int_equal(decide(FILE_TEXT, first, NULL, wish, &terms, &error), -err);
@@ -54,14 +67,15 @@ static void refuses(int err, const char *first, struct vqp_wish wish, const char
 
 static void without_a_file_all_are_one_tenant(void **state)
 {
-	struct vqp_terms terms;
+	cleanup_terms struct vqp_terms terms = { 0 };
 	struct vqp_error error = { 0 };
 
 	(void)state;
 	assert_int_equal(decide("{}", "10.1.0.2", NULL, (struct vqp_wish){ 0 }, &terms, &error), 0);
 	assert_int_equal(terms.tenant, 1);
 	assert_string_equal(terms.address, "::ffff:10.1.0.2");
-	assert_int_equal(decide("{}", "10.1.0.2", NULL, (struct vqp_wish){ .tenant = 2 }, &terms, &error), -EPERM);
+	vqp_terms_clear(&terms);
+	assert_int_equal(decide("{}", "10.1.0.2", NULL, (struct vqp_wish){ .terms.tenant = 2 }, &terms, &error), -EPERM);
 	unit_assert_error(&error, "io.vqp.tenant: 2");
 }
 
@@ -84,71 +98,73 @@ static void the_first_network_that_is_listed_counts(void **state)
 static void a_tenant_must_be_allowed(void **state)
 {
 	(void)state;
-	grants("10.7.0.2", NULL, (struct vqp_wish){ .tenant = 9 }, 9, "::ffff:10.7.0.2", 10);
-	grants("10.7.0.2", NULL, (struct vqp_wish){ .tenant = 7 }, 7, "::ffff:10.7.0.2", 10);
-	refuses(EPERM, "10.7.0.2", (struct vqp_wish){ .tenant = 8 }, "io.vqp.tenant: 8 is not among");
-	refuses(EPERM, "10.7.0.2", (struct vqp_wish){ .tenant = 3 }, "is not among");
+	grants("10.7.0.2", NULL, (struct vqp_wish){ .terms.tenant = 9 }, 9, "::ffff:10.7.0.2", 10);
+	grants("10.7.0.2", NULL, (struct vqp_wish){ .terms.tenant = 7 }, 7, "::ffff:10.7.0.2", 10);
+	refuses(EPERM, "10.7.0.2", (struct vqp_wish){ .terms.tenant = 8 }, "io.vqp.tenant: 8 is not among");
+	refuses(EPERM, "10.7.0.2", (struct vqp_wish){ .terms.tenant = 3 }, "is not among");
 }
 
 static void an_address_must_be_allowed(void **state)
 {
 	(void)state;
-	grants("10.1.0.2", NULL, (struct vqp_wish){ .address = "::ffff:10.8.1.1" }, 3, "::ffff:10.8.1.1", 100);
-	grants("10.1.0.2", NULL, (struct vqp_wish){ .address = "::ffff:10.9.0.1" }, 3, "::ffff:10.9.0.1", 100);
-	grants("10.1.0.2", NULL, (struct vqp_wish){ .address = "::ffff:10.1.0.2" }, 3, "::ffff:10.1.0.2", 100);
-	refuses(EPERM, "10.1.0.2", (struct vqp_wish){ .address = "::ffff:10.9.0.2" }, "is not within");
-	refuses(EPERM, "10.1.0.2", (struct vqp_wish){ .address = "::ffff:10.1.0.3" }, "is not within");
+	grants("10.1.0.2", NULL, (struct vqp_wish){ .terms.address = "::ffff:10.8.1.1" }, 3, "::ffff:10.8.1.1", 100);
+	grants("10.1.0.2", NULL, (struct vqp_wish){ .terms.address = "::ffff:10.9.0.1" }, 3, "::ffff:10.9.0.1", 100);
+	grants("10.1.0.2", NULL, (struct vqp_wish){ .terms.address = "::ffff:10.1.0.2" }, 3, "::ffff:10.1.0.2", 100);
+	refuses(EPERM, "10.1.0.2", (struct vqp_wish){ .terms.address = "::ffff:10.9.0.2" }, "is not within");
+	refuses(EPERM, "10.1.0.2", (struct vqp_wish){ .terms.address = "::ffff:10.1.0.3" }, "is not within");
 }
 
 /* It would be a way into the tenant of another network. */
 static void an_address_that_is_asked_for_brings_no_tenant(void **state)
 {
-	struct vqp_terms terms;
+	cleanup_terms struct vqp_terms terms = { 0 };
 	struct vqp_error error = { 0 };
 
 	(void)state;
 	assert_int_equal(decide("{\"networks\": [{\"subnet\": \"10.8.0.0/16\", \"tenant\": 8}],"
 				" \"annotations\": {\"addresses\": [\"10.0.0.0/8\"]}}", "10.1.0.2", NULL,
-				(struct vqp_wish){ .address = "::ffff:10.8.0.1" }, &terms, &error), 0);
+				(struct vqp_wish){ .terms.address = "::ffff:10.8.0.1" }, &terms, &error), 0);
 	assert_int_equal(terms.tenant, 1);
 	assert_string_equal(terms.address, "::ffff:10.8.0.1");
 }
 
 static void limits_can_only_be_lowered(void **state)
 {
+	struct vqp_wish less = wish_for("{\"max_vqps\": 5}"), other = wish_for("{\"max_mrs\": 50}");
+	struct vqp_wish more = wish_for("{\"max_vqps\": 11}"), all = wish_for("{\"max_bytes\": \"unlimited\"}");
+
 	(void)state;
-	grants("10.7.0.2", NULL, (struct vqp_wish){ .limits.max = { 5 } }, 7, "::ffff:10.7.0.2", 5);
-	grants("10.7.0.2", NULL, (struct vqp_wish){ .limits.max = { 10 } }, 7, "::ffff:10.7.0.2", 10);
-	grants("10.7.0.2", NULL, (struct vqp_wish){ .limits.max = { 0, 50 } }, 7, "::ffff:10.7.0.2", 10);
-	refuses(EPERM, "10.7.0.2", (struct vqp_wish){ .limits.max = { 11 } }, "max_vqps: 11 is more than the 10");
-	refuses(EPERM, "10.7.0.2", (struct vqp_wish){ .limits.max = { 0, 0, 4097 } }, "max_bytes");
+	grants("10.7.0.2", NULL, less, 7, "::ffff:10.7.0.2", 5);
+	grants("10.7.0.2", NULL, other, 7, "::ffff:10.7.0.2", 10);
+	refuses(EPERM, "10.7.0.2", more, "max_vqps: 11 is more than 10");
+	refuses(EPERM, "10.7.0.2", all, "max_bytes: \"unlimited\" is more than 4096");
+	vqp_wish_clear(&less);
+	vqp_wish_clear(&other);
+	vqp_wish_clear(&more);
+	vqp_wish_clear(&all);
 }
 
-/* Of which nothing was said it is normal, and no more than that. */
-static void a_priority_can_only_be_lowered(void **state)
+/* vqpd is told of each, so that a namespace that is there gets what it is to have. */
+static void terms_have_all_limits(void **state)
 {
-	const struct vqp_wish low = { .limits.max[VQP_LIMITS_PRIORITY] = VQP_LIMITS_LOW };
-	struct vqp_terms terms;
+	json_t *expected = vqp_limits_default();
+	cleanup_terms struct vqp_terms terms = { 0 };
 	struct vqp_error error = { 0 };
 
 	(void)state;
-	assert_int_equal(decide("{}", "10.1.0.2", NULL, (struct vqp_wish){ 0 }, &terms, &error), 0);
-	assert_int_equal(terms.limits.max[VQP_LIMITS_PRIORITY], VQP_LIMITS_NORMAL);
-	assert_int_equal(decide("{}", "10.1.0.2", NULL, low, &terms, &error), 0);
-	assert_int_equal(terms.limits.max[VQP_LIMITS_PRIORITY], VQP_LIMITS_LOW);
+	json_object_set_new(expected, "max_rate", json_integer(65536));
+	json_object_set_new(expected, "priority", json_integer(3));
 	assert_int_equal(decide("{\"limits\": {\"priority\": 3, \"max_rate\": 65536}}", "10.1.0.2", NULL,
 				(struct vqp_wish){ 0 }, &terms, &error), 0);
-	assert_int_equal(terms.limits.max[VQP_LIMITS_PRIORITY], VQP_LIMITS_HIGH);
-	assert_int_equal(terms.limits.max[VQP_LIMITS_RATE], VQP_LIMITS_LEAST_RATE);
-	refuses(EPERM, "10.7.0.2", (struct vqp_wish){ .limits.max[VQP_LIMITS_PRIORITY] = VQP_LIMITS_HIGH },
-		"priority: 3 is more than the 2");
+	assert_true(json_equal(terms.limits, expected));
+	json_decref(expected);
 }
 
 static void a_container_without_address_has_none(void **state)
 {
 	(void)state;
 	refuses(EADDRNOTAVAIL, NULL, (struct vqp_wish){ 0 }, "has no address");
-	grants(NULL, NULL, (struct vqp_wish){ .address = "::ffff:10.9.0.1" }, 3, "::ffff:10.9.0.1", 100);
+	grants(NULL, NULL, (struct vqp_wish){ .terms.address = "::ffff:10.9.0.1" }, 3, "::ffff:10.9.0.1", 100);
 }
 
 static void no_policy(const char *text, const char *reason)
@@ -168,17 +184,17 @@ static void malformed_files_are_refused(void **state)
 	no_policy("[]", "must be an object");
 	no_policy("{\"tenants\": 7}", "has no \"tenants\"");
 	no_policy("{\"tenant\": 1, \"tenant\": 2}", "duplicate");
-	no_policy("{\"tenant\": 0}", "a tenant is a number");
-	no_policy("{\"tenant\": \"7\"}", "a tenant is a number");
+	no_policy("{\"tenant\": 0}", "\"tenant\" must be a number");
+	no_policy("{\"tenant\": \"7\"}", "\"tenant\" must be a number");
 	no_policy("{\"limits\": {\"max_vqp\": 7}}", "not \"max_vqp\"");
-	no_policy("{\"limits\": {\"max_vqps\": -1}}", "a number from 1");
+	no_policy("{\"limits\": {\"max_vqps\": -1}}", "a number from 0");
 	no_policy("{\"limits\": []}", "must be an object");
 	no_policy("{\"networks\": {}}", "must be a list");
 	no_policy("{\"networks\": [{\"tenant\": 7}]}", "a subnet is a string");
 	no_policy("{\"networks\": [{\"subnet\": \"10.1.0.0/33\"}]}", "is no subnet");
 	no_policy("{\"networks\": [{\"subnet\": \"10.1.0.0/16\", \"tenants\": [7]}]}", "a network has no");
 	no_policy("{\"annotations\": [7]}", "must be an object");
-	no_policy("{\"annotations\": {\"tenants\": [7, \"8\"]}}", "a tenant is a number");
+	no_policy("{\"annotations\": {\"tenants\": [7, \"8\"]}}", "\"tenant\" must be a number");
 	no_policy("{\"annotations\": {\"addresses\": [\"all\"]}}", "is no subnet");
 	no_policy("{\"annotations\": {\"networks\": \"blue\"}}", "must be a list");
 	no_policy("{\"annotations\": {\"networks\": [7]}}", "are names of CNI network lists");
@@ -250,7 +266,7 @@ int main(void)
 		cmocka_unit_test(an_address_must_be_allowed),
 		cmocka_unit_test(an_address_that_is_asked_for_brings_no_tenant),
 		cmocka_unit_test(limits_can_only_be_lowered),
-		cmocka_unit_test(a_priority_can_only_be_lowered),
+		cmocka_unit_test(terms_have_all_limits),
 		cmocka_unit_test(a_container_without_address_has_none),
 		cmocka_unit_test(networks_must_be_allowed),
 		cmocka_unit_test(malformed_files_are_refused),

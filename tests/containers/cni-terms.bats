@@ -19,14 +19,11 @@ asked_for() { request_is "del(.op, .id, .ifname, .network, .netns) == $1"; }
 	asked_for '{tenant: 1, address: "fd00::9"}'
 }
 
-@test "an address that is none is a configuration error, and one of another type a decoding error" {
-	for address in '"10.9.0.1/24"' '"name"' '""' '"0.0.0.0"' '"127.0.0.1"' '"224.0.0.1"' '"::"' '"::1"' '"ff02::1"'; do
+@test "an address that is none is a configuration error" {
+	for address in '"10.9.0.1/24"' '"name"' '""' '"0.0.0.0"' '"127.0.0.1"' '"224.0.0.1"' '"::"' '"::1"' '"ff02::1"' \
+		5 null '{}' '["10.9.0.1"]'; do
 		call ADD "$(config 1.0.0 ".address = $address")"
 		refused_with 7
-	done
-	for address in 5 null '{}' '["10.9.0.1"]'; do
-		call ADD "$(config 1.0.0 ".address = $address")"
-		refused_with 6
 	done
 }
 
@@ -34,7 +31,7 @@ asked_for() { request_is "del(.op, .id, .ifname, .network, .netns) == $1"; }
 	call ADD "$(config 1.0.0 '. + {tenant: 5, address: "10.9.0.1", limits: {max_vqps: 10, max_mrs: 3}} |
 		.runtimeConfig.vqp = {tenant: 6, address: "10.9.0.2", limits: {max_vqps: 20}}')"
 	answer_is true
-	asked_for '{tenant: 6, address: "10.9.0.2", limits: {max_vqps: 20, max_mrs: 3}}'
+	asked_for '{tenant: 6, address: "::ffff:10.9.0.2", limits: {max_vqps: 20, max_mrs: 3}}'
 }
 
 @test "runtimeConfig counts before args" {
@@ -42,7 +39,7 @@ asked_for() { request_is "del(.op, .id, .ifname, .network, .netns) == $1"; }
 		.args.cni.vqp = {tenant: 7, address: "10.9.0.3", limits: {max_vqps: 30}}')" \
 		'CNI_ARGS=VQP_TENANT=8;VQP_ADDRESS=10.9.0.4;VQP_MAX_VQPS=40'
 	answer_is true
-	asked_for '{tenant: 6, address: "10.9.0.2", limits: {max_vqps: 20}}'
+	asked_for '{tenant: 6, address: "::ffff:10.9.0.2", limits: {max_vqps: 20}}'
 }
 
 @test "args.cni counts before CNI_ARGS, and each before the configuration" {
@@ -72,18 +69,18 @@ asked_for() { request_is "del(.op, .id, .ifname, .network, .netns) == $1"; }
 	refused_with 7
 	call ADD "$(config 1.0.0 '.limits = {priority: 1}')" CNI_ARGS=VQP_PRIORITY=2
 	refused_with 7
-	call ADD "$(config 1.0.0 '.limits = {max_rate: 200000}')" CNI_ARGS=VQP_MAX_RATE=0
+	call ADD "$(config 1.0.0 '.limits = {max_rate: 200000}')" CNI_ARGS=VQP_MAX_RATE=unlimited
 	refused_with 7
 }
 
 @test "args limit what the configuration does not" {
-	call ADD "$(config 1.0.0)" 'CNI_ARGS=VQP_MAX_VQPS=4;VQP_MAX_BYTES=0'
+	call ADD "$(config 1.0.0)" 'CNI_ARGS=VQP_MAX_VQPS=4;VQP_MAX_BYTES=0;VQP_MAX_MRS=unlimited'
 	answer_is true
-	asked_for '{tenant: 1, address: "10.1.0.2", limits: {max_vqps: 4, max_bytes: 0}}'
+	asked_for '{tenant: 1, address: "10.1.0.2", limits: {max_vqps: 4, max_bytes: 0, max_mrs: "unlimited"}}'
 }
 
 @test "args give no limit above the configuration's" {
-	for args in VQP_MAX_VQPS=11 VQP_MAX_VQPS=0; do
+	for args in VQP_MAX_VQPS=11 VQP_MAX_VQPS=unlimited; do
 		call ADD "$(config 1.0.0 '.limits.max_vqps = 10')" CNI_ARGS=$args
 		refused_with 7
 	done
@@ -163,6 +160,10 @@ changes() {
 		.limits = {max_vqps: 5, max_mrs: 5, max_bytes: 9223372036854775807}
 		.limits = {max_rate: 65536, priority: 3}
 		.limits = {max_rate: 0}
+		.limits = {max_rate: 65535}
+		.limits = {max_rate: "unlimited", max_vqps: "unlimited"}
+		.limits = {priority: "unlimited"}
+		.limits = {mtu: 5}
 		.limits = {priority: "high"}
 		.limits = {max_vqps: -1}
 		.limits = {max_vqps: "5"}

@@ -169,26 +169,26 @@ load cni
 	done
 }
 
-@test "a tenant that is no integer is a decoding error" {
+@test "a tenant that is no integer is a configuration error" {
 	for tenant in '"1"' 1.5 null true; do
 		call ADD "$(config 1.0.0 ".tenant = $tenant")"
-		refused_with 6
+		refused_with 7
 	done
 }
 
-@test "limits that are no object are a decoding error" {
+@test "limits that are no object are a configuration error" {
 	for limits in 5 '"100"' '[100]' null; do
 		call ADD "$(config 1.0.0 ".limits = $limits")"
-		refused_with 6
+		refused_with 7
 	done
 }
 
-@test "a limit that is no integer is a decoding error, a negative one a configuration error" {
-	for limit in '"5"' 1.5 null '{}'; do
+@test "a limit that is neither a number from 0 up nor unlimited, or is not known, is a configuration error" {
+	for limit in '"5"' 1.5 null '{}' -1; do
 		call ADD "$(config 1.0.0 ".limits.max_vqps = $limit")"
-		refused_with 6
+		refused_with 7
 	done
-	call ADD "$(config 1.0.0 ".limits.max_vqps = -1")"
+	call ADD "$(config 1.0.0 ".limits.mtu = 5")"
 	refused_with 7
 }
 
@@ -331,14 +331,14 @@ load cni
 listed() {
 	reply "$(jq -cn --argjson ino "$(stat -Lc %i "$NETNS")" '{ok: true, namespaces: [{tenant: 0, gid: "fd00::1", netns_ino: 1},
 		({tenant: 1, gid: "::ffff:10.1.0.2", name: "c1/eth0/net", id: "c1", ifname: "eth0", network: "net",
-		netns_ino: $ino, max_vqps: 5, max_mrs: 0, max_bytes: 0, max_rate: 0, priority: 2} | '"${1-.}"')]}')" list
+		netns_ino: $ino, max_vqps: 5, max_mrs: "unlimited", max_bytes: "unlimited", max_rate: "unlimited", priority: 2} | '"${1-.}"')]}')" list
 }
 
 @test "CHECK succeeds when the VQP namespace is what an ADD makes, and only looks" {
 	listed
 	call CHECK "$(config 1.0.0)"
 	silent
-	call CHECK "$(config 0.4.0 '.limits = {max_vqps: 5, max_mrs: 0}')"
+	call CHECK "$(config 0.4.0 '.limits = {max_vqps: 5, max_mrs: "unlimited"}')"
 	silent
 	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["list","list"]' ]
 }

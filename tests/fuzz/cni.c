@@ -9,14 +9,14 @@
 
 #include "../../cni-plugin/args.h"
 #include "../../cni-plugin/config.h"
+#include "../../cni-plugin/grant.h"
 #include "../../cni-plugin/result.h"
-#include "../../cni-plugin/terms.h"
-#include "../../common/address.h"
+#include "../../common/limits.h"
 #include "json.h"
 
 const char *const fuzz_words[] = {
 	"cniVersion", "0.1.0", "0.2.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0", "name", "type", "tenant", "vqpd", "prevResult",
-	"limits", "max_vqps", "runtimeConfig", "args", "cni", "vqp", "interfaces",
+	"limits", "max_vqps", "max_rate", "priority", "unlimited", "runtimeConfig", "args", "cni", "vqp", "interfaces",
 	"CNI_ARGS", "VQP_TENANT=7;VQP_MAX_VQPS=5", "VQP_ADDRESS=10.1.0.2;A=b;;C=d", "VQP_=", "A", "ips", "routes", "dns", "sandbox", "interface", "address", "gateway", "dst", "gw", "ip4", "ip6",
 	"ip", "version", "mtu", "mac", "10.1.0.2/24", "fd00::2/64", "0.0.0.0/0", "::/0", "10.1.0.1", "10.1.0.2/33",
 	"eth0", "/run/netns/x", "/vqpd.sock", "net", "..", "", NULL,
@@ -27,7 +27,7 @@ static FILE *null;
 /* An error is one JSON object, whatever bytes it quotes. */
 static void check_error(struct vqp_error *error)
 {
-	fuzz_check(error->code != VQP_ERROR_NONE && error->text);
+	fuzz_check(error->code != VQP_CNI_ERROR_NONE && error->text);
 	fuzz_check(vqp_cni_error_print(error, "1.0.0", null) == 0);
 	vqp_error_clear(error);
 }
@@ -50,7 +50,7 @@ static void check_format(const json_t *result, enum vqp_version version)
 	struct vqp_error error = { 0 };
 
 	out = vqp_result_format(result, version, &error);
-	fuzz_check((out != NULL) == (error.code == VQP_ERROR_NONE));
+	fuzz_check((out != NULL) == (error.code == VQP_CNI_ERROR_NONE));
 	if (!out) {
 		check_error(&error);
 		return;
@@ -84,7 +84,7 @@ static void check_result(const struct vqp_config *config)
 	struct vqp_error error = { 0 };
 
 	result = vqp_result_parse(config->prev_result, config->version, &error);
-	fuzz_check((result != NULL) == (error.code == VQP_ERROR_NONE));
+	fuzz_check((result != NULL) == (error.code == VQP_CNI_ERROR_NONE));
 	fuzz_check(json_equal(before, config->prev_result));
 	if (result) {
 		check_address(result, "eth0");
@@ -107,16 +107,25 @@ static uint32_t tenant_of(const json_t *config)
 	return tenant ? json_integer_value(tenant) : 1;
 }
 
-static void check_limit(const struct vqp_terms *terms, const json_t *config, const char *name)
+/* What the operator gives: the configuration, and what its runtimeConfig lets in. */
+static json_t *given_limits(const json_t *config)
 {
 	const json_t *runtime = json_object_get(json_object_get(config, "runtimeConfig"), "vqp");
-	const json_t *given = json_object_get(json_object_get(runtime, "limits"), name);
-	const json_int_t max = json_integer_value(json_object_get(terms->limits, name));
+	json_t *given = vqp_limits_default();
 
-	if (!given)
-		given = json_object_get(json_object_get(config, "limits"), name);
-	fuzz_check(max >= 0);
-	fuzz_check(!json_integer_value(given) || (max && max <= json_integer_value(given)));
+	json_object_update(given, json_object_get(config, "limits"));
+	json_object_update(given, json_object_get(runtime, "limits"));
+	return given;
+}
+
+/* Whatever args ask for, it is no more than that. */
+static void check_limits(const json_t *granted, const json_t *config)
+{
+	json_auto_t *given = given_limits(config);
+	struct vqp_error error = { 0 };
+
+	fuzz_check(!vqp_limits_check(granted, &error));
+	fuzz_check(!vqp_limits_lower(given, granted, &error));
 }
 
 /* What CNI_ARGS says is in a member of that name. */
@@ -125,24 +134,24 @@ static void check_terms(const json_t *config)
 	const char *text = json_string_value(json_object_get(config, "CNI_ARGS"));
 	const struct vqp_args args = { .args = text ? text : "" };
 	struct vqp_error error = { 0 };
-	struct vqp_terms terms;
+	struct vqp_grant grant;
 	uint8_t gid[16];
 	json_t *asked = vqp_args_terms(&args, &error);
 
-	fuzz_check((asked != NULL) == (error.code == VQP_ERROR_NONE));
-	if (!asked || vqp_terms_read(&terms, config, asked, &error)) {
-		fuzz_check(!asked || !terms.limits);
+	fuzz_check((asked != NULL) == (error.code == VQP_CNI_ERROR_NONE));
+	if (!asked || vqp_grant_read(&grant, config, asked, &error)) {
 		check_error(&error);
+		if (asked)
+			vqp_grant_clear(&grant);
 		json_decref(asked);
 		return;
 	}
-	fuzz_check(terms.tenant && terms.tenant == tenant_of(config));
-	fuzz_check(!terms.address || !vqp_address_parse_unicast(terms.address, gid));
-	fuzz_check(!terms.must_have_address || terms.address);
-	fuzz_check(!terms.limits || json_object_size(terms.limits));
-	check_limit(&terms, config, "max_vqps");
-	check_limit(&terms, config, "mtu");
-	vqp_terms_clear(&terms);
+	fuzz_check(grant.terms.tenant && grant.terms.tenant == tenant_of(config));
+	fuzz_check(!*grant.terms.address || !vqp_address_parse_unicast(grant.terms.address, gid));
+	fuzz_check(!grant.must_have_address || *grant.terms.address);
+	fuzz_check(!grant.terms.limits || json_object_size(grant.terms.limits));
+	check_limits(grant.terms.limits, config);
+	vqp_grant_clear(&grant);
 	json_decref(asked);
 }
 

@@ -5,13 +5,14 @@
  */
 #include <stdbool.h>
 
+#include "../../common/limits.h"
 #include "../../oci-hook/policy.h"
 #include "../../oci-hook/subnet.h"
 #include "json.h"
 
 const char *const fuzz_words[] = {
 	"runtime", "stage", "tenant", "limits", "networks", "annotations", "subnet", "tenants", "addresses", "max_vqps",
-	"max_mrs", "max_bytes", "max_rate", "priority", "10.1.0.0/16", "10.1.0.2", "10.1.0.2/32", "fd00::/64", "fd00::2", "0.0.0.0/0", "::/0",
+	"max_mrs", "max_bytes", "max_rate", "priority", "unlimited", "10.1.0.0/16", "10.1.0.2", "10.1.0.2/32", "fd00::/64", "fd00::2", "0.0.0.0/0", "::/0",
 	"10.1.0.1/16", "/", "", NULL,
 };
 
@@ -32,7 +33,7 @@ static bool names_tenant(const json_t *json, uint32_t tenant)
 	json_array_foreach(json_object_get(json_object_get(json, "annotations"), "tenants"), i, item)
 		if (json_integer_value(item) == tenant)
 			return true;
-	return tenant == VQP_POLICY_DEFAULT_TENANT;
+	return tenant == VQP_TERMS_DEFAULT_TENANT;
 }
 
 static bool names_address(const json_t *json, const char *address)
@@ -52,9 +53,9 @@ static bool names_address(const json_t *json, const char *address)
 	return false;
 }
 
-static void check_terms(const struct vqp_policy *policy, const struct vqp_wish *wish)
+static void check_wish(const struct vqp_policy *policy, const struct vqp_wish *wish)
 {
-	struct vqp_terms plain, terms;
+	cleanup_terms struct vqp_terms plain = { 0 }, terms = { 0 };
 	struct vqp_error error = { 0 };
 	int ret;
 
@@ -66,24 +67,32 @@ static void check_terms(const struct vqp_policy *policy, const struct vqp_wish *
 	if (ret)
 		return;
 	fuzz_check(names_tenant(policy->json, terms.tenant) && names_address(policy->json, terms.address));
-	for (int i = 0; i < VQP_LIMITS_COUNT; i++)
-		fuzz_check(!plain.limits.max[i] ||
-			   (terms.limits.max[i] && terms.limits.max[i] <= plain.limits.max[i]));
+	fuzz_check(!vqp_limits_lower(plain.limits, terms.limits, &error));
+}
+
+static void check_policy(const struct vqp_policy *policy)
+{
+	json_auto_t *limits = json_pack("{s:i, s:i, s:s}", "max_vqps", 3, "max_bytes", 128, "max_rate", "unlimited");
+	const struct vqp_wish wishes[] = {
+		{ .terms.tenant = 2 },
+		{ .terms.address = "::ffff:10.1.0.9" },
+		{ .terms.address = "fd00::9", .terms.tenant = 7 },
+		{ .terms.limits = limits },
+	};
+
+	for (unsigned int i = 0; i < sizeof(wishes) / sizeof(*wishes); i++)
+		check_wish(policy, &wishes[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	static const struct vqp_wish wishes[] = {
-		{ .tenant = 2 }, { .address = "::ffff:10.1.0.9" }, { .address = "fd00::9", .tenant = 7 },
-		{ .limits.max = { 3, 0, 128 } },
-	};
 	struct vqp_policy policy;
 	struct vqp_error error = { 0 };
 	int ret = vqp_policy_parse(&policy, (const char *)data, bytes, &error);
 
 	fuzz_check(ret <= 0 && (ret == 0) == (error.text == NULL));
-	for (unsigned int i = 0; !ret && i < sizeof(wishes) / sizeof(*wishes); i++)
-		check_terms(&policy, &wishes[i]);
+	if (!ret)
+		check_policy(&policy);
 	vqp_error_clear(&error);
 	vqp_policy_clear(&policy);
 	return 0;

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "../../common/address.h"
+#include "../../common/limits.h"
 #include "../../node/netns.h"
 #include "../../node/vqpd/add.h"
 #include "../../node/vqpd/name.h"
@@ -22,7 +23,7 @@
 const char *const fuzz_words[] = {
 	"op", "add", "del", "list", "status", "id", "ifname", "network", "netns", "tenant", "address",
 	"c1", "c2", "eth0", "net1", "blue",
-	"limits", "max_vqps", "max_mrs", "max_bytes", "max_rate", "priority",
+	"limits", "max_vqps", "max_mrs", "max_bytes", "max_rate", "priority", "unlimited",
 	"/0", "/1", "/2", "/gone", "/file", "10.1.0.2", "10.1.0.3", "fd00::2", "127.0.0.1", "a/b", "", "..",
 	"a-name-that-is-much-too-long-for-an-interface", NULL,
 };
@@ -96,11 +97,18 @@ static void parse_key(const json_t *attrs, struct namespace *key)
 	fuzz_check(!vqp_address_parse(json_string_value(json_object_get(attrs, "gid")), key->gid));
 }
 
-static bool is_limit(const json_t *attrs, const char *name, json_int_t max)
+/* Those limits among the attributes are what the kernel takes. */
+static bool has_valid_limits(const json_t *attrs)
 {
-	const json_t *limit = json_object_get(attrs, name);
+	json_auto_t *limits = json_object();
+	struct vqp_error error = { 0 };
+	const char *name;
+	json_t *value;
 
-	return !limit || (json_is_integer(limit) && json_integer_value(limit) >= 0 && json_integer_value(limit) <= max);
+	json_object_foreach((json_t *)attrs, name, value)
+		if (vqp_limits_has(name))
+			json_object_set(limits, name, value);
+	return !vqp_limits_check(limits, &error);
 }
 
 static int kernel_ns_add(const json_t *attrs, bool exclusive)
@@ -110,9 +118,7 @@ static int kernel_ns_add(const json_t *attrs, bool exclusive)
 
 	parse_key(attrs, &new);
 	fuzz_check(new.ino >= FD && strlen(name) > 2 && strlen(name) < sizeof(new.name) && strchr(name, '/'));
-	fuzz_check(is_limit(attrs, "max_vqps", UINT32_MAX) && is_limit(attrs, "max_mrs", UINT32_MAX) &&
-		   is_limit(attrs, "max_bytes", INT64_MAX) && is_limit(attrs, "max_rate", INT64_MAX) &&
-		   is_limit(attrs, "priority", VQP_PRIORITY_HIGH));
+	fuzz_check(has_valid_limits(attrs));
 	strcpy(new.name, name);
 	return kernel_add(&new, exclusive);
 }

@@ -9,7 +9,7 @@ priority() { vqpctl ns set --netns "$1" --priority "$2"; }
 unlimited() {
 	local name
 	for name; do
-		vqpctl ns set --netns "$name" --max-rate 0 --priority normal
+		vqpctl ns set --netns "$name" --max-rate unlimited --priority normal
 	done
 }
 

@@ -88,7 +88,7 @@ memory() {
 	on 1 "rate qos-a 64K; serve qos-a flood write $far --bytes=16K --depth=4
 		keeps_rate qos-a 65536 16384 4
 		rate qos-a 1M; keeps_rate qos-a 1048576 16384 4
-		rate qos-a 0
+		rate qos-a unlimited
 		eventually faster_than qos-a 2097152 16384"
 }
 @test "rate: a flow that is held back has not failed, and sends nothing twice" {

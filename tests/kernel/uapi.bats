@@ -312,7 +312,7 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 
 # LIMITS [COMMAND]: with these on uapi-q, and no others, on node 1
 limited() {
-	on 1 "vqpctl ns set --netns uapi-q --max-vqps 0 --max-mrs 0 --max-bytes 0 $1; $2"
+	on 1 "vqpctl ns set --netns uapi-q --max-vqps unlimited --max-mrs unlimited --max-bytes unlimited $1; $2"
 }
 
 @test "limits: VQPs stop exactly at their limit (EDQUOT), and one that goes makes room at once" {
@@ -321,6 +321,11 @@ limited() {
 @test "limits: regions stop exactly at their limit (EDQUOT), those of arenas too" {
 	limited '--max-mrs 5' 'holds uapi-q "made=5 errno=EDQUOT again=OK" mrs --count=10
 		holds uapi-q "made=5 errno=EDQUOT again=OK" mrs --count=10 --arena'
+}
+@test "limits: of 0 there is none at all, neither VQP nor region nor byte" {
+	limited '--max-vqps 0' 'holds uapi-q "made=0 errno=EDQUOT again=OK" vqps'
+	limited '--max-mrs 0' 'holds uapi-q "made=0 errno=EDQUOT again=OK" mrs'
+	limited '--max-bytes 0' 'holds uapi-q "made=0 errno=EDQUOT again=OK" arenas'
 }
 @test "limits: a region counts with the pages it pins" {
 	limited '--max-bytes 40K' 'holds uapi-q "made=5 errno=EDQUOT again=OK" mrs --count=20 --bytes=8K
@@ -377,7 +382,7 @@ limited() {
 	limited '--max-vqps 5' 'serve uapi-q hold vqps --count=5
 		vqpctl ns set --netns uapi-q --max-vqps 7
 		holds uapi-q "made=2 errno=EDQUOT again=OK" vqps --count=10
-		vqpctl ns set --netns uapi-q --max-vqps 0
+		vqpctl ns set --netns uapi-q --max-vqps unlimited
 		holds uapi-q "made=10 errno=OK again=OK" vqps --count=10
 		kill "$pid"'
 }

@@ -162,10 +162,10 @@ at_rest() {
 # ADDRESS: somebody listens there.
 is_served() { vqpctl vqps --json | jq -e --arg gid "::ffff:$1" 'any(.[]; .gid == $gid and .state == "bound")'; }
 
-# ADDRESS: the limits of its namespace, as max_vqps/max_mrs/max_bytes.
+# ADDRESS: the limits of its namespace, as max_vqps/max_mrs/max_bytes, -: unlimited.
 limits_of() {
 	vqpctl ns list --json | jq -er --arg gid "::ffff:$1" \
-		'.[] | select(.gid == $gid) | "\(.max_vqps)/\(.max_mrs)/\(.max_bytes)"'
+		'.[] | select(.gid == $gid) | [.max_vqps, .max_mrs, .max_bytes] | map(if . == "unlimited" then "-" else . end) | join("/")'
 }
 
 has_stopped() { [ "$(runc state "$1" | jq -r .status)" = stopped ]; }

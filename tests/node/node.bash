@@ -25,16 +25,16 @@ request() {
 # As request: vqpd's answer.
 add() { ask "$(request "$@")"; }
 
-# TENANT ADDRESS: the limits of this node's namespace, as max_vqps/max_mrs/max_bytes.
+# TENANT ADDRESS: the limits of this node's namespace, as max_vqps/max_mrs/max_bytes, -: unlimited.
 limits_of() {
 	vqpctl ns list --json | jq -er --argjson tenant "$1" --arg gid "::ffff:$2" \
-		'.[] | select(.tenant == $tenant and .gid == $gid) | "\(.max_vqps)/\(.max_mrs)/\(.max_bytes)"'
+		'.[] | select(.tenant == $tenant and .gid == $gid) | [.max_vqps, .max_mrs, .max_bytes] | map(if . == "unlimited" then "-" else . end) | join("/")'
 }
 
-# TENANT ADDRESS: what this node's namespace may send, as max_rate/priority.
+# TENANT ADDRESS: what this node's namespace may send, as max_rate/priority, -: unlimited.
 sending_of() {
 	vqpctl ns list --json | jq -er --argjson tenant "$1" --arg gid "::ffff:$2" \
-		'.[] | select(.tenant == $tenant and .gid == $gid) | "\(.max_rate)/\(.priority)"'
+		'.[] | select(.tenant == $tenant and .gid == $gid) | "\(if .max_rate == "unlimited" then "-" else .max_rate end)/\(.priority)"'
 }
 
 # ID: vqpd's answer to a del, of $network if that is set.

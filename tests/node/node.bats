@@ -36,7 +36,8 @@ teardown_file() {
 	on 1 'box node-a 3 10.95.0.1'
 	on 1 'vqpctl ns list --json | jq -e ".[] | select(.tenant == 3) | del(.netns_ino) ==
 		{tenant: 3, gid: \"::ffff:10.95.0.1\", name: \"node-a\", vqps: 0, mrs: 0, contexts: 0, pinned_bytes: 0,
-		max_vqps: 0, max_mrs: 0, max_bytes: 0, max_rate: 0, priority: 2}"'
+		max_vqps: \"unlimited\", max_mrs: \"unlimited\", max_bytes: \"unlimited\",
+		max_rate: \"unlimited\", priority: 2}"'
 	run on 1 '[ "$(vqpctl ns list --json | jq ".[] | select(.tenant == 3).netns_ino")" = "$(stat -Lc %i /run/netns/node-a)" ]'
 	[ "$status" -eq 0 ]
 }
@@ -145,10 +146,10 @@ teardown_file() {
 @test "vqpctl: ns set changes the limits it is given, by netns or address, as often as one likes" {
 	on 1 'box node-a 3 10.95.0.1
 		vqpctl ns set --netns node-a --max-vqps 5 --max-bytes 1M
-		[ "$(limits_of 3 10.95.0.1)" = 5/0/1048576 ]
-		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes 0
-		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes 0
-		[ "$(limits_of 3 10.95.0.1)" = 5/7/0 ]'
+		[ "$(limits_of 3 10.95.0.1)" = 5/-/1048576 ]
+		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes unlimited
+		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes unlimited
+		[ "$(limits_of 3 10.95.0.1)" = 5/7/- ]'
 }
 
 @test "vqpctl: a rate and a priority come with the namespace, are shown, and changed" {
@@ -159,8 +160,8 @@ teardown_file() {
 	[ "$output" = "1048576 high" ]
 	on 1 'vqpctl ns set --netns node-a --priority low
 		[ "$(sending_of 3 10.95.0.1)" = 1048576/1 ]
-		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-rate 0
-		[ "$(sending_of 3 10.95.0.1)" = 0/1 ]
+		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-rate unlimited
+		[ "$(sending_of 3 10.95.0.1)" = -/1 ]
 		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --max-rate 64K --priority normal
 		[ "$(sending_of 3 10.95.0.1)" = 65536/2 ]'
 }
@@ -169,9 +170,9 @@ teardown_file() {
 	on 1 'box node-a 3 10.95.0.1
 		vqpctl ns set --netns node-a --max-vqps 5 --max-mrs 6
 		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1
-		[ "$(limits_of 3 10.95.0.1)" = 5/6/0 ]
+		[ "$(limits_of 3 10.95.0.1)" = 5/6/- ]
 		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --max-vqps 9
-		[ "$(limits_of 3 10.95.0.1)" = 9/6/0 ]'
+		[ "$(limits_of 3 10.95.0.1)" = 9/6/- ]'
 }
 
 @test "vqpctl: limits belong to a namespace that is there, and not to the host's" {
@@ -190,13 +191,13 @@ teardown_file() {
 @test "vqpctl: limits that are none are told what they are" {
 	run on 1 'vqpctl ns set --netns node-a --max-vqps x'
 	[ "$status" -eq 64 ]
-	[ "$output" = "vqpctl: --max-vqps takes a number from 0 to 4294967295, not 'x'" ]
+	[ "$output" = "vqpctl: --max-vqps takes a number, also with K, M, G or T, or unlimited, not 'x'" ]
 	run on 1 'vqpctl ns set --netns node-a --max-bytes 1KB'
 	[ "$status" -eq 64 ]
-	[ "$output" = "vqpctl: --max-bytes takes bytes, or a number with K, M, G or T, not '1KB'" ]
+	[ "$output" = "vqpctl: --max-bytes takes a number, also with K, M, G or T, or unlimited, not '1KB'" ]
 	run on 1 'vqpctl ns set --netns node-a --max-rate 65535'
 	[ "$status" -eq 64 ]
-	[ "$output" = "vqpctl: --max-rate takes 0 (no limit), or at least 65536, not '65535'" ]
+	[ "$output" = "vqpctl: --max-rate takes unlimited, or at least 65536, not '65535'" ]
 	run on 1 'vqpctl ns set --netns node-a --priority 3'
 	[ "$status" -eq 64 ]
 	[ "$output" = "vqpctl: --priority takes low, normal or high, not '3'" ]
@@ -209,7 +210,7 @@ teardown_file() {
 	on 1 'box node-a 3 10.95.0.1'
 	run on 1 'setpriv --reuid 65534 --clear-groups vqpctl ns set --tenant 3 --address 10.95.0.1 --max-vqps 5'
 	[ "$status" -eq 77 ]
-	on 1 '[ "$(limits_of 3 10.95.0.1)" = 0/0/0 ]'
+	on 1 '[ "$(limits_of 3 10.95.0.1)" = -/-/- ]'
 }
 
 # ---- vqpctl: what it shows ----
@@ -279,7 +280,7 @@ device_of() { on "$1" 'echo $device'; }
 
 @test "vqpctl: misuse is told apart from failure" {
 	local words
-	for words in '' bogus ns 'ns bogus' 'ns list extra' 'ns list --tenant 1' 'ns add --tenant x' 'ns add --max-vqps -1' 'ns add --max-mrs 4294967296' 'ns add --max-bytes 1X' 'ns list --max-vqps 1' 'ns set --netns x' \
+	for words in '' bogus ns 'ns bogus' 'ns list extra' 'ns list --tenant 1' 'ns add --tenant x' 'ns add --max-vqps -1' 'ns add --max-mrs none' 'ns add --max-rate 0' 'ns add --max-bytes 1X' 'ns list --max-vqps 1' 'ns set --netns x' \
 		'ping' '--bogus' 'ping 10.77.0.2 --count 0'; do
 		run on 1 "vqpctl $words"
 		[ "$status" -eq 64 ] || { echo "vqpctl $words: $status"; return 1; }
@@ -459,12 +460,12 @@ device_of() { on "$1" 'echo $device'; }
 @test "vqpd: a namespace is added with limits, and added again with others" {
 	on 1 'ip netns add node-a
 		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"max_bytes\":65536}" | jq -e .ok
-		[ "$(limits_of 3 10.95.0.1)" = 5/0/65536 ]
+		[ "$(limits_of 3 10.95.0.1)" = 5/-/65536 ]
 		holds node-a "made=5 errno=EDQUOT again=OK" vqps --count=10
 		add c1 node-a 3 10.95.0.1 | jq -e .ok
-		[ "$(limits_of 3 10.95.0.1)" = 5/0/65536 ]
-		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":0,\"max_mrs\":7}" | jq -e .ok
-		[ "$(limits_of 3 10.95.0.1)" = 0/7/65536 ]
+		[ "$(limits_of 3 10.95.0.1)" = 5/-/65536 ]
+		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":\"unlimited\",\"max_mrs\":7}" | jq -e .ok
+		[ "$(limits_of 3 10.95.0.1)" = -/7/65536 ]
 		add c1 node-a 3 10.95.0.1 "{\"max_rate\":1000000,\"priority\":1}" | jq -e ".limits.priority == 1"
 		[ "$(sending_of 3 10.95.0.1)" = 1000000/1 ]'
 }
@@ -473,16 +474,16 @@ device_of() { on "$1" 'echo $device'; }
 	on 1 'ip netns add node-a'
 	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"vqps\":5}" | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EINVAL ]
-	[ "${lines[1]}" = "limits knows max_vqps, max_mrs, max_bytes, max_rate and priority, not 'vqps'" ]
+	[ "${lines[1]}" = "\"limits\" has max_vqps, max_mrs, max_bytes, max_rate and priority, not \"vqps\"" ]
 	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_vqps\":\"5\"}" | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EINVAL ]
-	[ "${lines[1]}" = "max_vqps is 0 (no limit) or a number from 1 to 4294967295" ]
+	[ "${lines[1]}" = "\"max_vqps\" must be \"unlimited\" or a number from 0 to 9223372036854775807" ]
 	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_rate\":5}" | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EINVAL ]
-	[ "${lines[1]}" = "max_rate is 0 (no limit) or a number from 65536 to 9223372036854775807" ]
+	[ "${lines[1]}" = "\"max_rate\" must be \"unlimited\" or a number from 65536 to 9223372036854775807" ]
 	run on 1 'add c1 node-a 3 10.95.0.1 "{\"priority\":4}" | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EINVAL ]
-	[ "${lines[1]}" = "priority is a number from 1 to 3" ]
+	[ "${lines[1]}" = "\"priority\" must be a number from 1 to 3" ]
 	on 1 'not present 3 10.95.0.1'
 }
 
@@ -493,7 +494,7 @@ device_of() { on "$1" 'echo $device'; }
 		stop vqpd -KILL
 		start vqpd --meta 10.77.0.1
 		eventually ask "{\"op\":\"status\"}"
-		[ "$(limits_of 3 10.95.0.1)" = 5/6/0 ]
+		[ "$(limits_of 3 10.95.0.1)" = 5/6/- ]
 		holds node-a "made=5 errno=EDQUOT again=OK" vqps --count=10'
 	run on 1 'ask "{\"op\":\"list\"}" | jq -c ".namespaces[] | select(.tenant == 3) | [.vqps, .max_vqps, .max_mrs]"'
 	[ "$output" = '[0,5,6]' ]

@@ -415,6 +415,9 @@ enum vqp_cmd {
 
 #define VQP_CMD_MAX (__VQP_CMD_MAX - 1)
 
+/* Instead of a limit (MAX_*): there is none. */
+#define VQP_UNLIMITED	0xffffffffffffffffULL
+
 /* Least rate of a namespace, in bytes per second. */
 #define VQP_RATE_MIN	65536
 
@@ -475,11 +478,15 @@ enum vqp_attr {
 	VQP_ATTR_META_KEY,	/* u32: rkey of the table */
 	VQP_ATTR_META_ADDR,	/* u64: remote address of the table */
 	VQP_ATTR_META_BUCKETS,	/* u32: a power of two */
-	/* Limits of a namespace, beyond which its functions get EDQUOT; 0: none. */
-	VQP_ATTR_MAX_VQPS,	/* u32: of VQPS */
-	VQP_ATTR_MAX_MRS,	/* u32: of MRS */
-	VQP_ATTR_MAX_BYTES,	/* u64, at most 2^63 - 1: of PINNED_BYTES */
-	VQP_ATTR_MAX_RATE,	/* u64, 0 or from VQP_RATE_MIN to 2^63 - 1: bytes per second */
+	/*
+	 * Limits of a namespace, beyond which its functions get EDQUOT: u64, at most
+	 * 2^63 - 1, or VQP_UNLIMITED, which each is unless something else was said.
+	 * With 0 there can be none at all.
+	 */
+	VQP_ATTR_MAX_VQPS,	/* of VQPS */
+	VQP_ATTR_MAX_MRS,	/* of MRS */
+	VQP_ATTR_MAX_BYTES,	/* of PINNED_BYTES */
+	VQP_ATTR_MAX_RATE,	/* bytes per second, at least VQP_RATE_MIN; more waits */
 	VQP_ATTR_PRIORITY,	/* u8, enum vqp_priority */
 	VQP_ATTR_EXCLUSIVE,	/* flag, of NS_ADD: the namespace is to be new */
 	__VQP_ATTR_MAX,

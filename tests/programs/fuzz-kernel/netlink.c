@@ -223,13 +223,13 @@ static void put_limits(struct runner *run, struct nlmsghdr *msg)
 	struct rnd *r = &run->rnd;
 
 	if (rnd_percent(r, 70))
-		mnl_attr_put_u32(msg, VQP_ATTR_MAX_VQPS, rnd_percent(r, 50) ? 0 : rnd_below(r, 16));
+		mnl_attr_put_u64(msg, VQP_ATTR_MAX_VQPS, rnd_percent(r, 50) ? VQP_UNLIMITED : rnd_below(r, 16));
 	if (rnd_percent(r, 70))
-		mnl_attr_put_u32(msg, VQP_ATTR_MAX_MRS, rnd_percent(r, 50) ? 0 : rnd_below(r, 16));
+		mnl_attr_put_u64(msg, VQP_ATTR_MAX_MRS, rnd_percent(r, 50) ? VQP_UNLIMITED : rnd_below(r, 16));
 	if (rnd_percent(r, 70))
-		mnl_attr_put_u64(msg, VQP_ATTR_MAX_BYTES, rnd_percent(r, 50) ? 0 : rnd_edge(r));
+		mnl_attr_put_u64(msg, VQP_ATTR_MAX_BYTES, rnd_percent(r, 50) ? VQP_UNLIMITED : rnd_edge(r));
 	if (rnd_percent(r, 50))
-		mnl_attr_put_u64(msg, VQP_ATTR_MAX_RATE, rnd_percent(r, 50) ? 0 : rnd_edge(r));
+		mnl_attr_put_u64(msg, VQP_ATTR_MAX_RATE, rnd_percent(r, 50) ? VQP_UNLIMITED : rnd_edge(r));
 	if (rnd_percent(r, 50))
 		mnl_attr_put_u8(msg, VQP_ATTR_PRIORITY, rnd_below(r, 5));
 }

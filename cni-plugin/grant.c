@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <errno.h>
+#include <string.h>
+
+#include "../common/limits.h"
+#include "grant.h"
+
+/* An error of common/ as one of the plugin's. */
+static int refuse(struct vqp_error *error, const char *where)
+{
+	error->code = error->code == -ENOMEM ? VQP_CNI_ERROR_IO : VQP_CNI_ERROR_CONFIG;
+	return vqp_error_add_context(error, "%s", where);
+}
+
+static int parse(struct vqp_terms *said, const json_t *object, const char *where, struct vqp_error *error)
+{
+	return vqp_terms_parse(said, object, error) ? refuse(error, where) : 0;
+}
+
+/* An object in `object`; NULL if there is none, or it is null. */
+static const json_t *get_object(const json_t *object, const char *name, const char *where, struct vqp_error *error)
+{
+	const json_t *value = json_object_get(object, name);
+
+	if (!value || json_is_null(value))
+		return NULL;
+	if (!json_is_object(value))
+		vqp_error_set(error, VQP_CNI_ERROR_DECODE, "%s must be an object", where);
+	return value;
+}
+
+/* The same of an object that is ours alone, so that what is misspelt there is not lost. */
+static int parse_own(struct vqp_terms *said, const json_t *parent, const char *where, struct vqp_error *error)
+{
+	const json_t *object = get_object(parent, "vqp", where, error);
+	const char *name;
+	json_t *value;
+
+	if (error->code)
+		return error->code;
+	json_object_foreach((json_t *)object, name, value)
+		if (strcmp(name, "tenant") && strcmp(name, "address") && strcmp(name, "limits"))
+			return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
+					     "%s has \"tenant\", \"address\" and \"limits\", not \"%s\"", where, name);
+	return parse(said, object, where, error);
+}
+
+/* What several say, each of whom may say nothing. */
+struct sources {
+	struct vqp_terms own;		/* the configuration */
+	struct vqp_terms inner, outer;	/* args.cni, CNI_ARGS */
+	struct vqp_terms runtime;	/* runtimeConfig */
+};
+
+static int parse_all(struct sources *said, const json_t *config, const json_t *args, struct vqp_error *error)
+{
+	const json_t *runtime_config = get_object(config, "runtimeConfig", "runtimeConfig", error);
+	const json_t *cni = get_object(get_object(config, "args", "args", error), "cni", "args.cni", error);
+
+	if (error->code ||
+	    parse(&said->own, config, "the network's configuration", error) ||
+	    parse_own(&said->runtime, runtime_config, "runtimeConfig.vqp", error) ||
+	    parse_own(&said->inner, cni, "args.cni.vqp", error) ||
+	    parse(&said->outer, args, "CNI_ARGS", error))
+		return error->code;
+	return 0;
+}
+
+static void clear_all(struct sources *said)
+{
+	vqp_terms_clear(&said->own);
+	vqp_terms_clear(&said->inner);
+	vqp_terms_clear(&said->outer);
+	vqp_terms_clear(&said->runtime);
+}
+
+static int grant_tenant(struct vqp_terms *terms, const struct sources *said, struct vqp_error *error)
+{
+	const uint32_t asked = said->inner.tenant ? said->inner.tenant : said->outer.tenant;
+
+	terms->tenant = said->runtime.tenant ? said->runtime.tenant : said->own.tenant;
+	if (!terms->tenant)
+		terms->tenant = VQP_TERMS_DEFAULT_TENANT;
+	if (!said->runtime.tenant && asked && asked != terms->tenant)
+		return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
+				     "args ask for tenant %u, and the network is of tenant %u: args choose no tenant",
+				     asked, terms->tenant);
+	return 0;
+}
+
+static void grant_address(struct vqp_grant *grant, const struct sources *said)
+{
+	const char *asked = *said->inner.address ? said->inner.address : said->outer.address;
+
+	grant->must_have_address = !*said->runtime.address && *asked;
+	strcpy(grant->terms.address, *said->runtime.address ? said->runtime.address :
+	       *asked ? asked : said->own.address);
+}
+
+/* What args ask for, but not where runtimeConfig says it; a new object. NULL: memory ran out. */
+static json_t *asked_limits(const struct sources *said)
+{
+	json_t *asked = said->outer.limits ? json_copy(said->outer.limits) : json_object();
+	const char *name;
+	json_t *value;
+
+	if (said->inner.limits && json_object_update(asked, said->inner.limits)) {
+		json_decref(asked);
+		return NULL;
+	}
+	json_object_foreach(said->runtime.limits, name, value)
+		json_object_del(asked, name);
+	return asked;
+}
+
+static int grant_limits(struct vqp_terms *terms, const struct sources *said, struct vqp_error *error)
+{
+	json_auto_t *limits = said->own.limits ? json_copy(said->own.limits) : json_object();
+	json_auto_t *asked = asked_limits(said);
+
+	if (!limits || !asked)
+		return vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
+	if (vqp_limits_lower(limits, asked, error))
+		return refuse(error, "args ask for more than the network's configuration gives");
+	if (said->runtime.limits && json_object_update(limits, said->runtime.limits))
+		return vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
+	if (json_object_size(limits))
+		terms->limits = json_incref(limits);
+	return 0;
+}
+
+int vqp_grant_read(struct vqp_grant *grant, const json_t *config, const json_t *args, struct vqp_error *error)
+{
+	struct sources said = { 0 };
+
+	*grant = (struct vqp_grant){ 0 };
+	if (!parse_all(&said, config, args, error) && !grant_tenant(&grant->terms, &said, error)) {
+		grant_address(grant, &said);
+		grant_limits(&grant->terms, &said, error);
+	}
+	clear_all(&said);
+	return error->code;
+}
+
+void vqp_grant_clear(struct vqp_grant *grant)
+{
+	vqp_terms_clear(&grant->terms);
+}
