@@ -33,7 +33,7 @@ static void __init vqp_use(void)
 	vqp_device_use(&vqp_link_device_user);
 	vqp_device_use(&vqp_rpc_device_user);
 	vqp_ns_use(&vqp_owners_ns_user);
-	vqp_ns_use(&vqp_dc_ns_user);
+	vqp_ns_use(&vqp_responder_ns_user);
 	vqp_carrier_register(&vqp_loop_carrier);
 	vqp_carrier_register(&vqp_dc_carrier);
 	/* In this order they are asked whether they want a request. */

@@ -104,7 +104,7 @@ static int dc_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	parent = vqp_parent_rcu();
 	/*
 	 * Without the parent that the flow began with the packet is lost on the
-	 * way out, and the address handle is gone; vqp_dc_fail_all() does the rest.
+	 * way out, and the address handle is gone; dc_fail_all() does the rest.
 	 */
 	if (parent && vqp->dc.peer->life == parent->life) {
 		pkt->src_epoch = parent->dct.epoch;
@@ -430,7 +430,7 @@ leave:
 	return ret;
 }
 
-void vqp_dc_fail_all(void)
+static void dc_fail_all(void)
 {
 	unsigned long flow = 0;
 	struct vqp *vqp;
@@ -491,7 +491,7 @@ static void dc_input_answer(const u8 *gid, const struct vqp_pkt *pkt)
 	vqp_put(vqp);
 }
 
-void vqp_dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes)
+static void dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes)
 {
 	struct vqp_peer *peer;
 	struct vqp_pkt pkt;
@@ -604,6 +604,12 @@ static void dc_detach(struct vqp *vqp)
 	dc_unwait(vqp, parent);
 	vqp_parent_leave(token);
 }
+
+struct vqp_device_user vqp_dc_device_user = {
+	.up = vqp_responder_up,
+	.down = dc_fail_all,
+	.input = dc_input,
+};
 
 const struct vqp_carrier_ops vqp_dc_carrier = {
 	.id = VQP_CARRIER_DC,

@@ -15,9 +15,11 @@
 
 struct vqp;
 struct vqp_carrier_ops;
-struct vqp_lane;
+struct vqp_device_user;
 
 extern const struct vqp_carrier_ops vqp_dc_carrier;
+/* The part of both halves in the coming and going of parents. */
+extern struct vqp_device_user vqp_dc_device_user;
 
 /*
  * Have the address of the node `dct` resolved, which takes seconds, before locks are taken to
@@ -27,9 +29,5 @@ int vqp_dc_resolve(const struct vqp_dct *dct);
 
 /* Connect vqp to the node `dct`, also anew. Process context. -ENETDOWN, -EHOSTUNREACH, ... */
 int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct);
-
-/* vqp_device_user.down and .input: every flow fails; a packet arrived. */
-void vqp_dc_fail_all(void);
-void vqp_dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
 
 #endif

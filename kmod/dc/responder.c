@@ -8,7 +8,6 @@
 #include "base/dct_cache.h"
 #include "base/node.h"
 #include "base/trace.h"
-#include "dc/dc.h"
 #include "dc/responder.h"
 #include "device/lane.h"
 #include "device/parent.h"
@@ -315,8 +314,7 @@ static u64 responder_bytes(void)
 			      RESPONDER_BUCKETS * sizeof(struct list_head));
 }
 
-/* A parent came: its packets carry so much. */
-static void responder_up(struct vqp_parent *parent)
+void vqp_responder_up(struct vqp_parent *parent)
 {
 	u32 i;
 
@@ -328,13 +326,7 @@ static void responder_up(struct vqp_parent *parent)
 	parent->pool_bytes += responder_bytes();
 }
 
-struct vqp_device_user vqp_dc_device_user = {
-	.up = responder_up,
-	.down = vqp_dc_fail_all,
-	.input = vqp_dc_input,
-};
-
-struct vqp_ns_user vqp_dc_ns_user = {
+struct vqp_ns_user vqp_responder_ns_user = {
 	.kill = responder_purge,
 };
 

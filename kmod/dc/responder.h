@@ -13,17 +13,19 @@
 #include "engine/wire.h"
 
 struct vqp;
-struct vqp_device_user;
 struct vqp_lane;
 struct vqp_ns_user;
+struct vqp_parent;
 struct vqp_peer;
 
 int __init vqp_responder_init(void);
 void vqp_responder_exit(void);
 
-/* The dc carrier's part in the coming and going of parents and namespaces. */
-extern struct vqp_device_user vqp_dc_device_user;
-extern struct vqp_ns_user vqp_dc_ns_user;
+/* The target's part in the going of namespaces. */
+extern struct vqp_ns_user vqp_responder_ns_user;
+
+/* A parent came: its packets carry so much. Process context. */
+void vqp_responder_up(struct vqp_parent *parent);
 
 /* A request from `peer`, QP `qpn`. Bottom halves off, under rcu_read_lock(), which keeps peer. */
 void vqp_responder_input(struct vqp_lane *lane, struct vqp_peer *peer, u32 qpn,

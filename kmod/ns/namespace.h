@@ -19,7 +19,6 @@
 #include <linux/vqp.h>
 #include "base/limit.h"
 #include "ns/owner.h"
-#include "ns/prio.h"
 #include "ns/throttle.h"
 
 struct net;

@@ -117,7 +117,8 @@ program()
 	printf 'vqp-y := main.o\nvqp-y += high/a.o high/b.o\nvqp-y += low/c.o\n' >kmod/Kbuild
 	source_file kmod/main.c <<<'#include "high/a.h"'
 	source_file kmod/high/a.h <<<$'#include <linux/list.h>\n#include "high/b.h"\n#include "low/c.h"'
-	source_file kmod/high/b.h <<<'#include "high/a.h"'
+	source_file kmod/high/b.c <<<'#include "b.h"'
+	source_file kmod/high/b.h </dev/null
 	source_file kmod/low/c.h </dev/null
 	source_file kmod/low/c.c <<<'#include "c.h"'
 	clean layers
@@ -131,6 +132,22 @@ program()
 	source_file kmod/lower/d.h </dev/null
 	source_file kmod/lower/d.c <<<'#include "d.h"'
 	caught layers 'kmod/lower/d.c: kmod/Kbuild has no folder lower'
+}
+
+@test "layers: includes of a folder that lead back to where they began" {
+	mkdir kmod
+	printf 'vqp-y := main.o\nvqp-y += low/a.o low/b.o low/c.o\n' >kmod/Kbuild
+	source_file kmod/low/a.c <<<$'#include "low/a.h"\n#include "low/b.h"'
+	source_file kmod/low/a.h </dev/null
+	source_file kmod/low/b.c <<<$'#include "b.h"\n#include "low/c.h"'
+	source_file kmod/low/b.h </dev/null
+	source_file kmod/low/c.h </dev/null
+	clean layers
+	source_file kmod/low/c.c <<<'#include "low/a.h"'
+	caught layers 'kmod/low/a: is in a loop of includes'
+	# of those that know each other it is no wonder
+	sed -i 's/^knots=.*/knots=" low "/' tests/static/layers
+	clean layers
 }
 
 @test "shellcheck" {
