@@ -11,18 +11,18 @@ load ../lib/testbed
 
 setup_file() {
 	vqp_up
-	on 'prepare'
+	on 1 'prepare'
 }
 
 teardown() {
-	on 'cleanup && eventually has_namespaces 0'
+	on 1 'cleanup && eventually has_namespaces 0'
 }
 
-on() { node 1 bash -c "source /vqp/tests/lib/containers.bash; $1"; }
+helpers=lib/containers.bash
 
 # A script that fails on the node, and with this text in its output.
 fails_with() {
-	run on "$2"
+	run on 1 "$2"
 	echo "$output"
 	[ "$status" -ne 0 ]
 	[[ $output == *"$1"* ]]
@@ -31,18 +31,18 @@ fails_with() {
 # ---- the device ----
 
 @test "a container of vqp-runtime has /dev/vqp and can use it" {
-	on 'start c1 "$(address 10.60.0.1)"
+	on 1 'start c1 "$(address 10.60.0.1)"
 		runc exec c1 vqpt --background echo-server 7000
 		runc exec c1 vqpt --count=100 send 10.60.0.1 7000'
 }
 
 @test "a container of plain runc has no /dev/vqp" {
-	on 'bundle c1 "$(shell "test ! -e /dev/vqp")"
+	on 1 'bundle c1 "$(shell "test ! -e /dev/vqp")"
 		runc run --bundle $WORK/c1 c1 </dev/null'
 }
 
 @test "a container of plain runc cannot use a node it makes itself" {
-	on 'numbers=$(printf "%d %d" $(stat -c "0x%t 0x%T" /dev/vqp))
+	on 1 'numbers=$(printf "%d %d" $(stat -c "0x%t 0x%T" /dev/vqp))
 		bundle c1 "$(shell "mknod /tmp/vqp c $numbers; if cat /tmp/vqp; then exit 1; fi")
 			| .process.capabilities[] += [\"CAP_MKNOD\"]
 			| .mounts += [{destination: \"/tmp\", type: \"tmpfs\", source: \"tmpfs\"}]"
@@ -50,7 +50,7 @@ fails_with() {
 }
 
 @test "a user without capabilities or memlock can use it, on arena memory" {
-	on 'start c1 "$(address 10.60.0.1) | .process.user = {uid: 1000, gid: 1000} | .process.capabilities = {}
+	on 1 'start c1 "$(address 10.60.0.1) | .process.user = {uid: 1000, gid: 1000} | .process.capabilities = {}
 			| .process.noNewPrivileges = true
 			| .process.rlimits = [{type: \"RLIMIT_MEMLOCK\", hard: 65536, soft: 65536}]
 			| .process.args = [\"vqpt\", \"--arena\", \"--bytes=256K\", \"--depth=4\", \"echo-server\", \"7000\"]"
@@ -59,7 +59,7 @@ fails_with() {
 }
 
 @test "two containers of a tenant talk to each other" {
-	on 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+	on 1 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
 		eventually is_served 10.60.0.1
 		run_once c2 "$(address 10.60.0.2) | .process.args = [\"vqpt\", \"--count=100\", \"send\", \"10.60.0.1\", \"7000\"]"'
 }
@@ -72,7 +72,7 @@ fails_with() {
 # ---- the namespace ----
 
 @test "the namespace is there before the container's process starts" {
-	on 'bundle c1 "$(addressed 10.61.0.7)"
+	on 1 'bundle c1 "$(addressed 10.61.0.7)"
 		create c1
 		[ "$(runc state c1 | jq -r .status)" = created ]
 		has_namespace 10.61.0.7'
@@ -80,7 +80,7 @@ fails_with() {
 
 # Docker does so from version 28 on; those that are packaged here have a hook for it.
 @test "a network that is made between create and start counts, and the namespace is there before the process" {
-	on 'addressed 10.61.0.7 >/dev/null
+	on 1 'addressed 10.61.0.7 >/dev/null
 		bundle c1 ".process.args = [\"vqpt\", \"--count=1\", \"send\", \"10.61.0.7\", \"1\"]"
 		create c1
 		has_namespaces 0
@@ -92,7 +92,7 @@ fails_with() {
 }
 
 @test "what is wrong with a network that is late is told at start, which may be tried again" {
-	on 'bundle c1 "$(address 10.60.0.1)"
+	on 1 'bundle c1 "$(address 10.60.0.1)"
 		create c1
 		has_namespaces 0
 		kill $(pidof vqpd); eventually eval "! pidof vqpd"
@@ -101,7 +101,7 @@ fails_with() {
 		grep "vqpd is not running" $WORK/said
 		[ "$(runc state c1 | jq -r .status)" = created ]'
 	vqp_up
-	on 'vqp-runtime start c1
+	on 1 'vqp-runtime start c1
 		has_namespace 10.60.0.1
 		bundle c2 "$(address 10.60.0.2)"
 		create c2
@@ -120,7 +120,7 @@ fails_with() {
 @test "CDI: a network that is made between create and start counts, and the namespace is there before the process" {
 	local runtime
 	for runtime in runc crun; do
-		on "RUNTIME=$runtime"'
+		on 1 "RUNTIME=$runtime"'
 			addressed 10.61.0.7 >/dev/null
 			bundle c1 "$(cdi_device) | .process.args = [\"vqpt\", \"--count=1\", \"send\", \"10.61.0.7\", \"1\"] |
 				.process.user = {uid: 1000, gid: 1000} | .process.capabilities = {}"
@@ -136,14 +136,14 @@ fails_with() {
 }
 
 @test "CDI: a container whose network comes before it is served at once" {
-	on 'RUNTIME=runc
+	on 1 'RUNTIME=runc
 		start c1 "$(cdi_device) | $(addressed 10.61.0.7)"
 		has_namespace 10.61.0.7
 		gone vqp-hook'
 }
 
 @test "CDI: what another makes between create and start counts, if it is what the annotations ask for" {
-	on 'export RUNTIME=runc
+	on 1 'export RUNTIME=runc
 		for tenant in 1 2; do
 			bundle c$tenant "$(cdi_device) | $(tenant $tenant) | $(shell "echo has started; sleep 1000")"
 			create c$tenant
@@ -158,7 +158,7 @@ fails_with() {
 }
 
 @test "CDI: without a network, or without vqpd, a container does not start, says why, and leaves nothing" {
-	on 'export RUNTIME=runc
+	on 1 'export RUNTIME=runc
 		bundle c1 "$(cdi_device) | $(shell "echo has started; sleep 1000")"
 		create c1
 		# runc itself has done its part by then
@@ -178,7 +178,7 @@ fails_with() {
 		not grep "has started" $WORK/c2.out
 		eventually gone vqp-hook'
 	vqp_up
-	on 'RUNTIME=runc
+	on 1 'RUNTIME=runc
 		bundle c3 "$(cdi_device)"
 		create c3
 		pidof vqp-hook
@@ -188,12 +188,12 @@ fails_with() {
 }
 
 @test "the namespace has the annotated tenant" {
-	on 'start c1 "$(address 10.60.0.1) | $(tenant 4294967295)"
+	on 1 'start c1 "$(address 10.60.0.1) | $(tenant 4294967295)"
 		has_namespace 10.60.0.1 4294967295'
 }
 
 @test "the namespace has the container's first address if none is annotated" {
-	on 'start c1 "$(addressed 10.61.0.7)"
+	on 1 'start c1 "$(addressed 10.61.0.7)"
 		has_namespace 10.61.0.7'
 }
 
@@ -202,12 +202,12 @@ fails_with() {
 }
 
 @test "a container on the host's network gets no namespace, and starts" {
-	on 'run_once c1 "$(shell true) | .linux.namespaces |= map(select(.type != \"network\"))"
+	on 1 'run_once c1 "$(shell true) | .linux.namespaces |= map(select(.type != \"network\"))"
 		has_namespaces 0'
 }
 
 @test "of two containers that start at once in one network namespace the second uses the first one's" {
-	on 'ip netns add n1
+	on 1 'ip netns add n1
 		asking() { for pid in $(pidof vqp-hook); do ls -l /proc/$pid/fd; done | grep -c socket: | grep -qx 2; }
 		for i in 1 2; do bundle c$i "$(netns n1) | $(address 10.60.0.1)"; done
 		pkill -STOP -x vqpd
@@ -224,24 +224,24 @@ fails_with() {
 }
 
 @test "the namespace goes with runc delete" {
-	on 'start c1 "$(address 10.60.0.1)"
+	on 1 'start c1 "$(address 10.60.0.1)"
 		runc delete --force c1
 		eventually has_no_namespace 10.60.0.1'
 }
 
 @test "the namespace goes with the container's end, before it is deleted" {
-	on 'start c1 "$(address 10.60.0.1) | .process.args = [\"true\"]"
+	on 1 'start c1 "$(address 10.60.0.1) | .process.args = [\"true\"]"
 		eventually has_no_namespace 10.60.0.1'
 }
 
 @test "the namespace goes when the container's init is killed" {
-	on 'start c1 "$(address 10.60.0.1)"
+	on 1 'start c1 "$(address 10.60.0.1)"
 		kill -9 $(pid_of c1)
 		eventually has_no_namespace 10.60.0.1'
 }
 
 @test "the namespace goes when the container, runc and vqpd are killed" {
-	on 'bundle c1 "$(address 10.60.0.1)"
+	on 1 'bundle c1 "$(address 10.60.0.1)"
 		setsid vqp-runtime run --bundle $WORK/c1 --pid-file $WORK/c1.pid c1 </dev/null >$WORK/c1.out 2>&1 &
 		runtime=$!
 		eventually is_running c1
@@ -251,13 +251,13 @@ fails_with() {
 		kill -9 $runtime $(pidof vqpd) $pid
 		eventually test ! -e /proc/$pid'
 	vqp_up
-	on 'eventually has_no_namespace 10.60.0.1'
+	on 1 'eventually has_no_namespace 10.60.0.1'
 }
 
 @test "CRIU takes a container down and back with its namespace, but none that has VQPs, which goes on" {
-	on 'criu check >/dev/null 2>&1' || skip "this CRIU takes nothing down on this kernel"
+	on 1 'criu check >/dev/null 2>&1' || skip "this CRIU takes nothing down on this kernel"
 	# CRIU knows no file of ours that is open for output, and busybox' sleep ends when it is taken down
-	on 'bundle c1 "$(address 10.60.0.1) | $(shell "while :; do sleep 1; done")"
+	on 1 'bundle c1 "$(address 10.60.0.1) | $(shell "while :; do sleep 1; done")"
 		vqp-runtime run --detach --bundle $WORK/c1 c1 </dev/null >/dev/null 2>&1
 		checkpoint c1
 		has_no_namespace 10.60.0.1
@@ -271,7 +271,7 @@ fails_with() {
 }
 
 @test "an address is free again after its container was killed" {
-	on 'for i in 1 2 3; do
+	on 1 'for i in 1 2 3; do
 			start c$i "$(address 10.60.0.1)"
 			kill -9 $(pid_of c$i)
 			eventually has_no_namespace 10.60.0.1
@@ -279,10 +279,10 @@ fails_with() {
 }
 
 @test "a restart of vqpd disturbs no container" {
-	on 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+	on 1 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
 		kill $(pidof vqpd)'
 	vqp_up
-	on 'has_namespace 10.60.0.1
+	on 1 'has_namespace 10.60.0.1
 		eventually is_served 10.60.0.1
 		runc exec c1 vqpt --count=10 send 10.60.0.1 7000'
 }
@@ -291,7 +291,7 @@ fails_with() {
 @test "many containers killed at once leave nothing in the module" {
 	local count=${CONTAINERS-20}
 	NODE_TIMEOUT=$((100 + 5 * count))
-	on "count=$count"'
+	on 1 "count=$count"'
 		eventually at_rest
 		before=$(live_objects)
 		for i in $(seq $count); do
@@ -307,26 +307,26 @@ fails_with() {
 # ---- what the operator allows ----
 
 @test "without a word of the operator a container has tenant 1 and an address of its own" {
-	on 'operator
+	on 1 'operator
 		start c1 "$(addressed 10.61.0.7)"
 		has_namespace 10.61.0.7 1'
 	fails_with 'io.vqp.tenant: 2 is not among' 'operator; bundle c2 "$(addressed 10.61.0.8) | $(tenant 2)"; create c2'
 	fails_with 'io.vqp.address: ::ffff:10.60.0.2 is not within' 'operator; start c3 "$(address 10.60.0.2)"'
-	on 'has_namespaces 1'
+	on 1 'has_namespaces 1'
 }
 
 @test "hostile annotations give a container nothing that the operator does not allow" {
-	on 'operator "{\"limits\": {\"max_vqps\": 4}, \"annotations\": {\"tenants\": [2], \"addresses\": [\"10.60.0.0/24\"]}}"'
+	on 1 'operator "{\"limits\": {\"max_vqps\": 4}, \"annotations\": {\"tenants\": [2], \"addresses\": [\"10.60.0.0/24\"]}}"'
 	for try in "tenant 3" "tenant 4294967297" "tenant 0x2" "address 10.60.1.1" "address 0.0.0.0" "address fd00::1" \
 		"max_vqps 5" "max_vqps unlimited" "max_vqps 99999999999999999999" "netns /proc/1/ns/net" "limits {}"; do
 		fails_with "annotation io.vqp.${try% *}" \
 			"bundle c1 \"\$(addressed 10.61.0.7) | \$(rule $try)\"; create c1"
 	done
-	on '[ -z "$(runc list -q)" ]; has_namespaces 0'
+	on 1 '[ -z "$(runc list -q)" ]; has_namespaces 0'
 }
 
 @test "the tenant and the limits follow from the container's network" {
-	on 'operator "{\"limits\": {\"max_mrs\": 9}, \"networks\": [
+	on 1 'operator "{\"limits\": {\"max_mrs\": 9}, \"networks\": [
 			{\"subnet\": \"10.62.0.0/16\", \"tenant\": 7, \"limits\": {\"max_vqps\": 5, \"max_bytes\": 65536}}]}"
 		start c1 "$(addressed 10.61.0.7 10.62.0.8)"
 		start c2 "$(addressed 10.61.0.7)"
@@ -337,33 +337,33 @@ fails_with() {
 }
 
 @test "an annotated address brings no tenant" {
-	on 'operator "{\"networks\": [{\"subnet\": \"10.62.0.0/16\", \"tenant\": 7}], \"annotations\": {\"addresses\": [\"10.0.0.0/8\"]}}"
+	on 1 'operator "{\"networks\": [{\"subnet\": \"10.62.0.0/16\", \"tenant\": 7}], \"annotations\": {\"addresses\": [\"10.0.0.0/8\"]}}"
 		start c1 "$(addressed 10.61.0.7) | $(address 10.62.0.9)"
 		has_namespace 10.62.0.9 1'
 }
 
 @test "annotations lower limits, which the kernel then keeps" {
-	on 'operator "{\"limits\": {\"max_vqps\": 10}}"
+	on 1 'operator "{\"limits\": {\"max_vqps\": 10}}"
 		start c1 "$(addressed 10.61.0.7) | $(rule max_vqps 2) | $(rule max_mrs 3)"
 		[ "$(limits_of 10.61.0.7)" = 2/3/- ]'
-	on 'operator "{\"limits\": {\"max_vqps\": 1}}"
+	on 1 'operator "{\"limits\": {\"max_vqps\": 1}}"
 		run_once c2 "$(addressed 10.61.0.8) | .process.args = [\"vqpt\", \"hold\", \"vqps\", \"--count=2\"]" >$WORK/held
 		grep "made=1 errno=EDQUOT" $WORK/held'
 }
 
 @test "an operator's file that others may write, or that is malformed, starts no container" {
-	on 'operator "{}"; chmod g+w /etc/vqp/runtime.json'
+	on 1 'operator "{}"; chmod g+w /etc/vqp/runtime.json'
 	fails_with 'could be written by others than root' 'bundle c1 "$(addressed 10.61.0.7)"; create c1'
-	on 'operator "{}"; chown 1000 /etc/vqp/runtime.json'
+	on 1 'operator "{}"; chown 1000 /etc/vqp/runtime.json'
 	fails_with 'could be written by others than root' 'bundle c1; create c1'
 	for text in '[]' '{' '{"tenant": 0}' '{"tenants": [1]}' '{"runtime": 1}' '{"runtime": "crun"}' '{"stage": "poststart"}'; do
 		fails_with '/etc/vqp/runtime.json' "operator '$text'; bundle c1 \"\$(addressed 10.61.0.7)\"; create c1"
 	done
-	on '[ -z "$(runc list -q)" ]; has_namespaces 0'
+	on 1 '[ -z "$(runc list -q)" ]; has_namespaces 0'
 }
 
 @test "a malformed operator's file is in nobody's way to stop containers" {
-	on 'start c1 "$(address 10.60.0.1)"
+	on 1 'start c1 "$(address 10.60.0.1)"
 		operator "{"
 		vqp-runtime state c1 2>$WORK/warning | jq -e ".status == \"running\""
 		grep -q "vqp-runtime: /etc/vqp/runtime.json: " $WORK/warning
@@ -385,13 +385,13 @@ fails_with() {
 		unshare --user --map-root-user vqp-runtime run --bundle $WORK/c1 c1 </dev/null 2>&1'
 	fails_with 'rootless containers can have no VQP namespace' \
 		'unshare --user --map-root-user vqp-hook createRuntime <<<"{\"id\": \"x\", \"pid\": $$}" 2>&1'
-	on 'setpriv --reuid 65534 --clear-groups vqp-runtime --version | grep -q runc'
+	on 1 'setpriv --reuid 65534 --clear-groups vqp-runtime --version | grep -q runc'
 }
 
 # ---- what a container sees ----
 
 @test "a container with the device sees no other VQP namespace, and not the parent" {
-	on 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+	on 1 'start c1 "$(address 10.60.0.1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
 		start c2 "$(address 10.60.0.2) | $(tenant 2)"
 		runc exec c2 sh -c "! ls /dev/infiniband 2>/dev/null"
 		not nsenter -t $(pid_of c2) -n vqpctl vqps 2>$WORK/refusal
@@ -400,7 +400,7 @@ fails_with() {
 }
 
 @test "a container with the device cannot use a node of the parent that it makes itself" {
-	on 'numbers=$(printf "%d %d" $(stat -c "0x%t 0x%T" /dev/infiniband/uverbs0))
+	on 1 'numbers=$(printf "%d %d" $(stat -c "0x%t 0x%T" /dev/infiniband/uverbs0))
 		bundle c1 "$(address 10.60.0.1) | $(shell "mknod /tmp/uverbs c $numbers; if cat /tmp/uverbs; then exit 1; fi")
 			| .process.capabilities[] += [\"CAP_MKNOD\"]
 			| .mounts += [{destination: \"/tmp\", type: \"tmpfs\", source: \"tmpfs\"}]"
@@ -408,7 +408,7 @@ fails_with() {
 }
 
 @test "a container in a user namespace of its own can use the device" {
-	on 'start c1 "$(address 10.60.0.1) | .linux.namespaces += [{type: \"user\"}]
+	on 1 'start c1 "$(address 10.60.0.1) | .linux.namespaces += [{type: \"user\"}]
 			| .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}]
 			| .linux.gidMappings = .linux.uidMappings
 			| .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
@@ -422,13 +422,13 @@ fails_with() {
 	fails_with 'annotation io.vqp.address: \"ten\" is no address' 'bundle c1 "$(address ten)"; create c1'
 	fails_with 'annotation io.vqp.tenant: \"0\" is not' 'bundle c2 "$(tenant 0)"; create c2'
 	fails_with 'annotation io.vqp.tenant: \"1x\" is not' 'bundle c3 "$(tenant 1x)"; create c3'
-	on '[ -z "$(runc list -q)" ]; has_namespaces 0'
+	on 1 '[ -z "$(runc list -q)" ]; has_namespaces 0'
 }
 
 @test "an address that is taken ends the creation with its reason" {
-	on 'start c1 "$(address 10.60.0.1)"'
+	on 1 'start c1 "$(address 10.60.0.1)"'
 	fails_with 10.60.0.1 'start c2 "$(address 10.60.0.1)"'
-	on '[ "$(runc list -q)" = c1 ]; has_namespace 10.60.0.1'
+	on 1 '[ "$(runc list -q)" = c1 ]; has_namespace 10.60.0.1'
 }
 
 @test "a tenant without an address to have ends the creation" {
@@ -441,7 +441,7 @@ fails_with() {
 }
 
 @test "without vqpd the creation ends with what to do" {
-	on 'kill $(pidof vqpd); eventually eval "! pidof vqpd"'
+	on 1 'kill $(pidof vqpd); eventually eval "! pidof vqpd"'
 	fails_with 'vqpd is not running' 'start c1 "$(address 10.60.0.1)"'
 	vqp_up
 }
@@ -457,7 +457,7 @@ fails_with() {
 }
 
 @test "vqp-hook has two capabilities and few system calls when it reads its input, and then no capability" {
-	on 'mkfifo $WORK/state
+	on 1 'mkfifo $WORK/state
 		vqp-hook createRuntime <$WORK/state 2>/dev/null &
 		hook=$!
 		exec 3>$WORK/state
@@ -478,7 +478,7 @@ fails_with() {
 }
 
 @test "vqp-hook deletes nothing for a container it does not know" {
-	on 'start c1 "$(address 10.60.0.1)"
+	on 1 'start c1 "$(address 10.60.0.1)"
 		vqp-hook poststop <<<"{\"ociVersion\": \"1.0.2\", \"id\": \"c2\", \"status\": \"stopped\", \"bundle\": \"/\"}"
 		has_namespace 10.60.0.1'
 }
@@ -486,19 +486,19 @@ fails_with() {
 @test "vqp-runtime refuses a malformed config.json and leaves it as it is" {
 	for text in '' '{' '[]' '{"linux": []}' '{"linux": {"devices": {}}}' '{"hooks": {"poststop": 1}}'; do
 		fails_with "vqp-runtime: config.json" "bundle c1; printf %s '$text' >\$WORK/c1/config.json; create c1"
-		on "[ \"\$(cat \$WORK/c1/config.json)\" = '$text' ]; [ \"\$(ls -A \$WORK/c1)\" = config.json ]"
+		on 1 "[ \"\$(cat \$WORK/c1/config.json)\" = '$text' ]; [ \"\$(ls -A \$WORK/c1)\" = config.json ]"
 	done
 }
 
 @test "vqp-runtime writes its reason to runc's log" {
-	on 'not vqp-runtime --log $WORK/log --log-format=json create --bundle /nowhere c1
+	on 1 'not vqp-runtime --log $WORK/log --log-format=json create --bundle /nowhere c1
 		jq -e ".level == \"error\" and (.msg | contains(\"/nowhere\"))" $WORK/log'
 }
 
 # ---- the runtime ----
 
 @test "vqp-runtime adds the same to config.json once only, and keeps all else" {
-	on 'ip netns add n1
+	on 1 'ip netns add n1
 		bundle c1 "$(netns n1) | .process.rlimits = [{type: \"RLIMIT_CORE\", hard: 1, soft: 0}]"
 		sed -i "s/\"hard\": 1,/\"hard\": 18446744073709551615,/" $WORK/c1/config.json
 		cp $WORK/c1/config.json $WORK/before
@@ -516,7 +516,7 @@ fails_with() {
 }
 
 @test "vqp-runtime hands everything else to the real runtime" {
-	on '[ "$(vqp-runtime --version)" = "$(runc --version)" ]
+	on 1 '[ "$(vqp-runtime --version)" = "$(runc --version)" ]
 		[ "$(vqp-runtime --root /tmp/r list -q)" = "" ]
 		[ "$(VQP_RUNTIME_REAL=echo vqp-runtime --log x kill "a  b" 9)" = "--log x kill a  b 9" ]'
 	fails_with 'cannot run nothing-there' 'VQP_RUNTIME_REAL=nothing-there vqp-runtime list'
@@ -526,11 +526,11 @@ fails_with() {
 	fails_with "/runc: it is vqp-runtime itself" \
 		'ln -s $BIN/vqp-runtime $WORK/runc; PATH=/nowhere:$WORK:$PATH timeout 10 vqp-runtime list'
 	fails_with "is vqp-runtime itself" 'operator "{\"runtime\": \"$BIN/vqp-runtime\"}"; timeout 10 vqp-runtime list'
-	on '[ "$(VQP_RUNTIME_REAL=echo PATH=/nowhere:$WORK/runc:$PATH vqp-runtime list)" = list ]'
+	on 1 '[ "$(VQP_RUNTIME_REAL=echo PATH=/nowhere:$WORK/runc:$PATH vqp-runtime list)" = list ]'
 }
 
 @test "the operator's file names the runtime to become" {
-	on 'operator "{\"runtime\": \"$(type -P crun)\", \"annotations\": {\"addresses\": [\"10.60.0.0/16\"]}}"
+	on 1 'operator "{\"runtime\": \"$(type -P crun)\", \"annotations\": {\"addresses\": [\"10.60.0.0/16\"]}}"
 		start c1 "$(address 10.60.0.1)"
 		[ "$(crun list -q)" = c1 ]
 		[ -z "$(runc list -q)" ]
@@ -541,7 +541,7 @@ fails_with() {
 }
 
 @test "a runtime that knows no createRuntime has the hook at prestart" {
-	on 'operator "{\"stage\": \"prestart\", \"annotations\": {\"addresses\": [\"10.60.0.0/16\"]}}"
+	on 1 'operator "{\"stage\": \"prestart\", \"annotations\": {\"addresses\": [\"10.60.0.0/16\"]}}"
 		start c1 "$(address 10.60.0.1)"
 		jq -e "(.hooks | keys) == [\"poststop\", \"prestart\"] and
 			.hooks.prestart[0].args == [\"vqp-hook\", \"prestart\"]" $WORK/c1/config.json
@@ -549,7 +549,7 @@ fails_with() {
 }
 
 @test "crun: another configuration than the bundle's has the device, too" {
-	on 'bundle c1 "$(address 10.60.0.1)"
+	on 1 'bundle c1 "$(address 10.60.0.1)"
 		mv $WORK/c1/config.json $WORK/c1/other.json
 		export VQP_RUNTIME_REAL=crun
 		vqp-runtime run --detach --bundle $WORK/c1 --config $WORK/c1/other.json c1 </dev/null >$WORK/c1/out 2>&1
@@ -564,13 +564,13 @@ fails_with() {
 		cp $WORK/target $WORK/before
 		ln -s $WORK/target $WORK/c1/config.json
 		create c1'
-	on 'cmp $WORK/before $WORK/target'
+	on 1 'cmp $WORK/before $WORK/target'
 }
 
 # ---- CNI ----
 
 @test "CNI: a container in a prepared network namespace has its address" {
-	on 'list=$(network net 1)
+	on 1 'list=$(network net 1)
 		address=$(attach $list n1)
 		has_namespace $address
 		start c1 "$(netns n1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
@@ -579,7 +579,7 @@ fails_with() {
 }
 
 @test "CNI: the namespace outlives a container in it, and goes with DEL" {
-	on 'list=$(network net 1)
+	on 1 'list=$(network net 1)
 		address=$(attach $list n1)
 		start c1 "$(netns n1)"
 		runc delete --force c1
@@ -589,7 +589,7 @@ fails_with() {
 }
 
 @test "CNI: the container and the attachment may have the same id" {
-	on 'list=$(network net 1)
+	on 1 'list=$(network net 1)
 		address=$(attach $list n1)
 		start cni-n1 "$(netns n1)"
 		runc delete --force cni-n1
@@ -603,7 +603,7 @@ fails_with() {
 }
 
 @test "CNI: two containers share a network namespace" {
-	on 'list=$(network net 1)
+	on 1 'list=$(network net 1)
 		address=$(attach $list n1)
 		start c1 "$(netns n1) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
 		run_once c2 "$(netns n1) | .process.args = [\"vqpt\", \"send\", \"$address\", \"7000\"]"
@@ -611,7 +611,7 @@ fails_with() {
 }
 
 @test "CNI: ADD twice is one namespace, DEL twice is none" {
-	on 'list=$(network net 1)
+	on 1 'list=$(network net 1)
 		address=$(attach $list n1)
 		result="{\"cniVersion\": \"1.0.0\", \"ips\": [{\"address\": \"$address/24\"}]}"
 		plugin ADD $list n1 "$result"
@@ -632,11 +632,11 @@ fails_with() {
 		address=$(attach $list n1)
 		ip netns add n2
 		plugin ADD $list n2 "{\"cniVersion\": \"1.0.0\", \"ips\": [{\"address\": \"$address/24\"}]}"'
-	on 'has_namespaces 1'
+	on 1 'has_namespaces 1'
 }
 
 @test "CNI: the same address in another tenant is another container" {
-	on 'one=$(network one 1)
+	on 1 'one=$(network one 1)
 		address=$(attach $one n1)
 		two=$(network two 2 ".plugins[1].tenant = 2")
 		ip netns add n2
@@ -646,7 +646,7 @@ fails_with() {
 }
 
 @test "CNI: DEL works when the network namespace is gone" {
-	on 'list=$(network net 1)
+	on 1 'list=$(network net 1)
 		address=$(attach $list n1)
 		ip netns del n1
 		detach $list n1
@@ -654,7 +654,7 @@ fails_with() {
 }
 
 @test "CNI: CHECK finds the namespace, and its absence" {
-	on 'list=$(network net 1)
+	on 1 'list=$(network net 1)
 		address=$(attach $list n1)
 		plugin CHECK $list n1 "$(result $address)"
 		not plugin CHECK $list n1 "$(result 10.60.0.9)"
@@ -663,7 +663,7 @@ fails_with() {
 }
 
 @test "CNI: CHECK finds limits that were changed" {
-	on 'list=$(network net 1 ".plugins[1].limits = {max_vqps: 5}")
+	on 1 'list=$(network net 1 ".plugins[1].limits = {max_vqps: 5}")
 		address=$(attach $list n1)
 		plugin CHECK $list n1 "$(result $address)"
 		vqpctl ns set --netns n1 --max-vqps 6
@@ -674,7 +674,7 @@ fails_with() {
 
 # Two pods on a network whose first plugin is this one talk to each other.
 chained_behind() {
-	on 'ip link add vqpmaster type dummy && ip link set vqpmaster up
+	on 1 'ip link add vqpmaster type dummy && ip link set vqpmaster up
 		list=$(network net 1 ".plugins[0] = {type: \"'"$1"'\", ipam: .plugins[0].ipam} + '"${2-{\}}"'")
 		one=$(attach $list n1)
 		two=$(attach $list n2)
@@ -704,7 +704,7 @@ chained_behind() {
 }
 
 @test "CNI: of several interfaces the one whose network has vqp gives the address" {
-	on 'plain=$(network plain 1 ".plugins |= .[:1]")
+	on 1 'plain=$(network plain 1 ".plugins |= .[:1]")
 		list=$(network second 2)
 		attach $plain n1 eth0
 		address=$(attach $list n1 net1)
@@ -717,7 +717,7 @@ chained_behind() {
 }
 
 @test "CNI: each attachment of a network namespace has its own address, CHECK and DEL" {
-	on 'one=$(network one 1) two=$(network two 2)
+	on 1 'one=$(network one 1) two=$(network two 2)
 		eth0=$(attach $one n1 eth0)
 		net1=$(attach $two n1 net1)
 		[ "$(namespaces | sort)" = "$(printf "1 %s\n" $eth0 $net1 | sort)" ]
@@ -738,7 +738,7 @@ chained_behind() {
 }
 
 @test "CNI: a second attachment with the address of the first is told of it, which stays" {
-	on 'one=$(network one 1)
+	on 1 'one=$(network one 1)
 		address=$(attach $one n1 eth0)
 		two=$(network two 2)
 		out=$(plugin ADD $two n1 "$(result $address)") || true
@@ -750,7 +750,7 @@ chained_behind() {
 }
 
 @test "CNI: GC removes what lost DELs left in its network, and nothing else" {
-	on 'one=$(network one 1) two=$(network two 2)
+	on 1 'one=$(network one 1) two=$(network two 2)
 		for i in 1 2 3 4 5; do ip netns add n$i; done
 		plugins ADD $one 1 2 3
 		plugins ADD $two 4
@@ -765,29 +765,29 @@ chained_behind() {
 }
 
 @test "CNI: GC knows the networks after a restart of vqpd" {
-	on 'one=$(network one 1) two=$(network two 2)
+	on 1 'one=$(network one 1) two=$(network two 2)
 		ip netns add n1; ip netns add n2
 		plugins ADD $one 1
 		plugins ADD $two 2
 		pkill -9 -x vqpd'
 	vqp_up
-	on 'gc $WORK/one.conflist
+	on 1 'gc $WORK/one.conflist
 		[ "$(namespaces)" = "1 10.60.2.2" ]'
 }
 
 @test "CNI: STATUS" {
-	on 'network_command STATUS $(network net 1)'
+	on 1 'network_command STATUS $(network net 1)'
 	fault parent-gone 1
-	on 'eventually eval "[ \"\$(network_command STATUS \$WORK/net.conflist | jq .code)\" = 51 ]"'
+	on 1 'eventually eval "[ \"\$(network_command STATUS \$WORK/net.conflist | jq .code)\" = 51 ]"'
 	fault parent-gone 1 off
-	on 'eventually network_command STATUS $WORK/net.conflist
+	on 1 'eventually network_command STATUS $WORK/net.conflist
 		kill $(pidof vqpd)
 		eventually eval "[ \"\$(network_command STATUS \$WORK/net.conflist | jq .code)\" = 50 ]"'
 	vqp_up
 }
 
 @test "CNI: 32 ADDs, CHECKs and DELs at once" {
-	on 'list=$(network net 1 ".plugins[1].limits = {max_vqps: 5}")
+	on 1 'list=$(network net 1 ".plugins[1].limits = {max_vqps: 5}")
 		for i in $(seq 32); do ip netns add n$i; done
 		plugins ADD $list $(seq 32)
 		has_namespaces 32

@@ -24,7 +24,7 @@ teardown_file() {
 	on_each bash -c 'source /vqp/tests/containers/functions.bash; functions_end'
 }
 
-on() { node "$1" bash -c "source /vqp/tests/containers/functions.bash; $2"; }
+helpers=containers/functions.bash
 
 # EXPRESSION: what jq makes of the last answer
 of_answer() { jq -er "$1" <<<"$answer"; }

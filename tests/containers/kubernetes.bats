@@ -22,7 +22,7 @@ teardown_file() {
 	on_each bash -c 'source /vqp/tests/containers/kubernetes.bash; daemons_end; vqpctl configure containerd --remove; rm /usr/lib/cni/vqp'
 }
 
-on() { node "$1" bash -c "source /vqp/tests/containers/kubernetes.bash; $2"; }
+helpers=containers/kubernetes.bash
 
 @test "pods of two nodes: start, transfer, exec, end" {
 	local address

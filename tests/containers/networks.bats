@@ -21,7 +21,7 @@ teardown_file() {
 	on_each bash -c 'source /vqp/tests/containers/networks.bash; networks_end'
 }
 
-on() { node "$1" bash -c "source /vqp/tests/containers/networks.bash; $2"; }
+helpers=containers/networks.bash
 
 # LIST: a container of runc is refused with this text, and nothing of it remains.
 refused_with() {

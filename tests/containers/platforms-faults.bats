@@ -23,7 +23,7 @@ teardown_file() {
 	on_each bash -c 'source /vqp/tests/lib/platforms.bash; daemons_end'
 }
 
-on() { node "$1" bash -c "source /vqp/tests/lib/platforms.bash; $2"; }
+helpers=lib/platforms.bash
 
 # PLATFORM: the runtime is killed at any time while it makes a container; then another has its place. Not its name:
 # containerd cleans up behind a runtime that failed when it gets round to it.

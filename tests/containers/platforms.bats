@@ -24,7 +24,7 @@ teardown_file() {
 	on_each bash -c 'source /vqp/tests/lib/platforms.bash; daemons_end'
 }
 
-on() { node "$1" bash -c "source /vqp/tests/lib/platforms.bash; $2"; }
+helpers=lib/platforms.bash
 
 # PLATFORM: a container reaches one on the other node, and that itself from a second process. Of the one that is
 # stopped nothing is left, nor of the one that is killed.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# The kernel's fault injection, for allocations that no system call of ours makes. Sourced on a node
-# after tests/lib/vqp.bash.
+# The kernel's fault injection, for allocations that no system call of ours makes. Sourced on a node.
+
+# shellcheck source=tests/lib/vqp.bash
+source /vqp/tests/lib/vqp.bash
 
 failslab=/sys/kernel/debug/failslab
 

@@ -9,7 +9,7 @@
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
 
-on() { node "$1" bash -c "source /vqp/tests/lib/vqp.bash; source /vqp/tests/kernel/allocfail.bash; $2"; }
+helpers=kernel/allocfail.bash
 
 setup_file() {
 	vqp_up

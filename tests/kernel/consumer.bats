@@ -7,7 +7,7 @@
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
 
-on() { node "$1" bash -c "source /vqp/tests/kernel/consumer.bash; $2"; }
+helpers=kernel/consumer.bash
 
 setup_file() {
 	vqp_up

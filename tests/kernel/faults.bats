@@ -11,7 +11,7 @@
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
 
-on() { node "$1" bash -c "source /vqp/tests/kernel/faults.bash; $2"; }
+helpers=kernel/faults.bash
 
 near_boxes='box fault-a 9 10.91.0.1; box fault-b 9 10.91.0.2'
 far_boxes='box fault-c 9 10.91.0.3'

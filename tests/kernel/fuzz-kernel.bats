@@ -13,8 +13,6 @@ calls=${FUZZ_CALLS-20000} seconds=${FUZZ_PACKET_SECONDS-10}
 # a call takes a millisecond, or some on the debug kernel
 NODE_TIMEOUT=$((300 + calls / 100 + 4 * seconds))
 
-on() { node "$1" bash -c "source /vqp/tests/lib/vqp.bash; $2"; }
-
 setup_file() {
 	vqp_up
 	on 1 'box work-a 12 10.91.0.1; ip addr add 10.77.0.101/24 dev data0'

@@ -9,8 +9,6 @@ load ../lib/testbed
 
 export NODE_TIMEOUT=900
 
-on() { node "$1" bash -c "source /vqp/tests/lib/vqp.bash; $2"; }
-
 setup_file() {
 	vqp_up
 	on 1 'box vqp-a 9 10.90.0.1'

@@ -3,7 +3,7 @@
 # What rc.bats and pull.bats have in common: vqp-a on node 1 and vqp-c on node 2, and links that fail
 # between them. What runs on the nodes is in tests/kernel/rc.bash.
 
-on() { node "$1" bash -c "source /vqp/tests/kernel/rc.bash; $2"; }
+helpers=kernel/rc.bash
 
 # PARAMETER...: the module anew, with links for peers that are little busy, and with these
 set_up_links() {

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What tests/kernel/qos.bats does on a node, besides tests/lib/vqp.bash. Sourced there.
+# What tests/kernel/qos.bats does on a node. Sourced there.
+
+# shellcheck source=tests/lib/vqp.bash
+source /vqp/tests/lib/vqp.bash
 
 rate() { vqpctl ns set --netns "$1" --max-rate "$2"; }
 priority() { vqpctl ns set --netns "$1" --priority "$2"; }

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 load ../lib/testbed
 load links
 
-on() { node "$1" bash -c "source /vqp/tests/kernel/trace.bash; $2"; }
+helpers=kernel/trace.bash
 
 setup_file() {
 	set_up_links

@@ -7,8 +7,6 @@
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
 
-on() { node "$1" bash -c "source /vqp/tests/lib/vqp.bash; $2"; }
-
 setup_file() {
 	vqp_up
 	on 1 'box uapi-a 7 10.70.0.1; box uapi-b 7 10.70.0.2; box uapi-q 7 10.70.0.8'

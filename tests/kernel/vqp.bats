@@ -7,8 +7,6 @@
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
 
-on() { node "$1" bash -c "source /vqp/tests/lib/vqp.bash; $2"; }
-
 near_boxes='box vqp-a 9 10.90.0.1; box vqp-b 9 10.90.0.2'
 
 # PARAMETER...: node 1 starts anew with these of the module, until the test ends.

@@ -18,6 +18,15 @@ node()
 	"$testbed" exec --timeout "${NODE_TIMEOUT-180}" "$@"
 }
 
+# The functions that scripts on nodes have: a file in tests/. A suite that needs others sets it to its own.
+helpers=lib/vqp.bash
+
+# on NODE SCRIPT: run it there, with these functions; the first command that fails ends it
+on()
+{
+	node "$1" bash -c "source /vqp/tests/$helpers; $2"
+}
+
 # on_each COMMAND...: run it on all nodes at once
 on_each()
 {

@@ -8,20 +8,20 @@
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
 
-on() { node 1 bash -c "source /vqp/tests/node/leftovers.bash; $1"; }
+helpers=node/leftovers.bash
 
 setup_file() {
 	vqp_up
-	on prepare
+	on 1 prepare
 }
 
 teardown() {
-	on 'pkill -9 -x vqpt || true; cleanup' && vqp_up
+	on 1 'pkill -9 -x vqpt || true; cleanup' && vqp_up
 }
 
 # STARTS and SEED repeat a run.
 @test "nothing is left of pods, whatever became of them" {
 	local starts=${STARTS-40}
 	NODE_TIMEOUT=$((200 + 5 * starts))
-	on "leftovers $starts ${SEED-$RANDOM}"
+	on 1 "leftovers $starts ${SEED-$RANDOM}"
 }

@@ -155,7 +155,6 @@ without_module()
 	sed 's/^@@/@/; s/^#@/#/' >"$tree/tests/suites/planted.bats" <<-'END'
 		#@ bats file_tags=nodes,heart
 		load ../lib/testbed
-		on() { node "$1" bash -c "source /vqp/tests/lib/vqp.bash; $2"; }
 		setup_file() { vqp_up && on 1 'box real-a 9 10.90.0.1' && on 2 'box real-c 9 10.90.0.3' && on 1 'known real-a 10.90.0.3'; }
 		teardown() { fault off; }
 		teardown_file() { on_each bash -c 'source /vqp/tests/lib/vqp.bash; remove_boxes'; }

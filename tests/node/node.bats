@@ -7,7 +7,7 @@
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
 
-on() { node "$1" bash -c "source /vqp/tests/node/node.bash; $2"; }
+helpers=node/node.bash
 
 # What vqpd is asked to announce from now on, it announces at once.
 in_touch() { on_each bash -c 'source /vqp/tests/node/node.bash; eventually meta_up true'; }

@@ -7,7 +7,7 @@
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
 
-on() { node "$1" bash -c "source /vqp/tests/node/node.bash; $2"; }
+helpers=node/node.bash
 
 setup_file() {
 	vqp_up && device=$(on 1 'vqpctl pool --json | jq -er .parent') && export device &&

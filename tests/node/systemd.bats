@@ -39,7 +39,7 @@ teardown_file() {
 		systemctl disable --now vqpd vqp-metad'
 }
 
-on() { node "$1" bash -c "source /vqp/tests/node/systemd.bash; $2"; }
+helpers=node/systemd.bash
 
 # PLATFORM: a container on node 1 serves one on node 2, and both still may when systemd has read its units anew, and
 # has set the device rules of all cgroups again.
