@@ -17,6 +17,9 @@ _Static_assert((int)VQP_WC_SEND == (int)IBV_WC_SEND &&
 	       (int)VQP_WC_RECV_RDMA_WITH_IMM == (int)IBV_WC_RECV_RDMA_WITH_IMM &&
 	       (int)VQP_WC_WITH_IMM == (int)IBV_WC_WITH_IMM, "opcodes and flags are the verbs' own");
 
+/* The offsets of rings go up to 2^44. */
+_Static_assert(sizeof(off_t) == sizeof(uint64_t), "a 32-bit program, too, can map a ring");
+
 struct ibv_cq *vqp_create_cq(struct ibv_context *context, int entries, void *cq_context)
 {
 	struct vqp_context *ctx = vqp_container(context, struct vqp_context, verbs);

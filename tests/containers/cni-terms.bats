@@ -13,7 +13,7 @@ asked_for() { request_is "del(.op, .id, .ifname, .network, .netns) == $1"; }
 @test "the address may be configured, and need not be one of prevResult" {
 	call ADD "$(config 1.0.0 '.address = "10.9.0.1"')"
 	answer_is '.ips[0].address == "10.1.0.2/24"'
-	asked_for '{tenant: 1, address: "10.9.0.1"}'
+	asked_for '{tenant: 1, address: "::ffff:10.9.0.1"}'
 	call ADD "$(config 1.0.0 '.address = "fd00::9" | del(.prevResult.ips)')"
 	answer_is true
 	asked_for '{tenant: 1, address: "fd00::9"}'
