@@ -56,6 +56,7 @@ json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
 {
 	cleanup_terms struct vqp_terms terms = { 0 };
 	cleanup_error struct vqp_error error = { 0 };
+	json_auto_t *said = json_copy((json_t *)object);
 	json_t *refusal = check_name(object, request->name);
 
 	if (refusal)
@@ -63,12 +64,14 @@ json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
 	request->netns = get_string(object, "netns");
 	if (!request->netns || request->netns[0] != '/')
 		return vqp_reply_error(EINVAL, "netns is the path of a network namespace, as /proc/PID/ns/net");
-	if (vqp_terms_parse(&terms, object, &error))
+	if (json_is_null(json_object_get(said, "limits")))
+		json_object_del(said, "limits");
+	if (vqp_terms_parse(&terms, said, &error))
 		return vqp_reply_error(EINVAL, "%s", vqp_error_text(&error));
 	if (!terms.tenant || vqp_address_parse(terms.address, request->gid))
 		return vqp_reply_error(EINVAL, "\"tenant\" and \"address\" must be given");
 	request->tenant = terms.tenant;
-	request->limits = json_object_get(object, "limits");
+	request->limits = terms.limits ? json_object_get(object, "limits") : NULL;
 	return NULL;
 }
 

@@ -79,3 +79,21 @@ whisk_start() {
 		--env __OW_API_HOST=http://10.77.0.1:3233 "vqp-test-$1" openwhisk >/dev/null
 	eventually curl -s -o /dev/null "http://$(docker_address "$1"):8080/"
 }
+
+fn_container_has_vqp() {
+	fn_start receiver
+	is_confined receiver
+	has_namespace "$(docker_address receiver)"
+	answer=$(fn_call receiver "{\"do\": \"prepare\", \"bytes\": 1, \"seed\": 1}")
+	jq -er .target <<<"$answer"
+}
+
+whisk_action_keeps_the_contract() {
+	whisk_start receiver
+	url=http://$(docker_address receiver):8080
+	has_namespace "$(docker_address receiver)"
+	curl -sS -d "{\"value\": {}}" "$url"/init | jq -e .ok
+	curl -sS -d "{\"value\": {\"do\": \"prepare\", \"bytes\": 8, \"seed\": 1}}" "$url"/run | jq -er .target
+	[ "$(docker logs receiver 2>/dev/null)" = XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX ]
+	[ "$(docker logs receiver 2>&1 >/dev/null)" = XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX ]
+}

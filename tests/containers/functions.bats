@@ -49,11 +49,7 @@ hand_over() {
 }
 
 @test "Fn: a container as Fn makes it, and nothing said of vqp, has the device and its namespace" {
-	on 1 'fn_start receiver
-		is_confined receiver
-		has_namespace $(docker_address receiver)
-		answer=$(fn_call receiver "{\"do\": \"prepare\", \"bytes\": 1, \"seed\": 1}")
-		jq -er .target <<<"$answer"'
+	on 1 fn_container_has_vqp
 }
 
 @test "Fn: transfers to the memory of a receiver that is paused" {
@@ -77,13 +73,7 @@ hand_over() {
 }
 
 @test "OpenWhisk: an action keeps the contract in its container" {
-	on 1 'whisk_start receiver
-		url=http://$(docker_address receiver):8080
-		has_namespace $(docker_address receiver)
-		curl -sS -d "{\"value\": {}}" $url/init | jq -e .ok
-		curl -sS -d "{\"value\": {\"do\": \"prepare\", \"bytes\": 8, \"seed\": 1}}" $url/run | jq -er .target
-		[ "$(docker logs receiver 2>/dev/null)" = XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX ]
-		[ "$(docker logs receiver 2>&1 >/dev/null)" = XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX ]'
+	on 1 whisk_action_keeps_the_contract
 }
 
 @test "OpenWhisk: TestCase5" {

@@ -108,3 +108,39 @@ pods_cleanup() {
 	done
 	rm -rf "$WORK/pods"
 }
+
+pod_shares_its_namespace() {
+	pod_start x1 vqpt echo-server 7000
+	pod_add x1 sleep 1000
+	has_namespaces 1
+	pod_exec x1 vqpt --count=5 send "$(pod_address x1)" 7000
+	pod_end x1
+}
+
+killed_pod_leaves_nothing() {
+	live_objects >/run/vqp-test-before
+	pod_start x1 vqpt echo-server 7000
+	kill -9 "$(pod_pid x1)"
+	# while its shim ends, containerd 2 may refuse; a kubelet asks again
+	eventually pod_end x1
+	eventually live_objects_are /run/vqp-test-before
+}
+
+pod_outlives_containerd() {
+	pod_start x1 vqpt echo-server 7000
+	pkill -9 -x containerd
+	eventually gone containerd
+	daemons
+	pod_exec x1 vqpt --count=5 send "$(pod_address x1)" 7000
+	pod_end x1
+}
+
+without_the_runtime_class() {
+	class=
+	pod_start x1 sleep 1000
+	has_namespaces 1
+	if pod_exec x1 vqpt --count=1 send "$(pod_address x1)" 7000 >$WORK/answer; then return 1; fi
+	cat $WORK/answer
+	grep -q "vqp_open[a-z_]*: ENOENT" $WORK/answer
+	pod_end x1
+}

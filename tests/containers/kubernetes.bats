@@ -38,39 +38,19 @@ helpers=containers/kubernetes.bash
 }
 
 @test "the containers of a pod share its namespace" {
-	on 1 'pod_start x1 vqpt echo-server 7000
-		pod_add x1 sleep 1000
-		has_namespaces 1
-		pod_exec x1 vqpt --count=5 send $(pod_address x1) 7000
-		pod_end x1'
+	on 1 pod_shares_its_namespace
 }
 
 @test "a pod whose processes are killed leaves nothing" {
-	on 1 'live_objects >/run/vqp-test-before
-		pod_start x1 vqpt echo-server 7000
-		kill -9 $(pod_pid x1)
-		# while its shim ends, containerd 2 may refuse; a kubelet asks again
-		eventually pod_end x1
-		eventually live_objects_are /run/vqp-test-before'
+	on 1 killed_pod_leaves_nothing
 }
 
 @test "a pod lives on while containerd is away, and ends as it should" {
-	on 1 'pod_start x1 vqpt echo-server 7000
-		pkill -9 -x containerd
-		eventually gone containerd
-		daemons
-		pod_exec x1 vqpt --count=5 send $(pod_address x1) 7000
-		pod_end x1'
+	on 1 pod_outlives_containerd
 }
 
 @test "without the runtime class a pod has a namespace, and no device" {
-	on 1 'class=
-		pod_start x1 sleep 1000
-		has_namespaces 1
-		if pod_exec x1 vqpt --count=1 send $(pod_address x1) 7000 >$WORK/answer; then exit 1; fi
-		cat $WORK/answer
-		grep -q "vqp_open[a-z_]*: ENOENT" $WORK/answer
-		pod_end x1'
+	on 1 without_the_runtime_class
 }
 
 @test "annotations that ask for another tenant start no pod" {

@@ -99,3 +99,175 @@ docker_network() {
 
 # LIST NAME COMMAND...
 docker_start_on() { docker run --detach --network none --runtime="vqp-$1" --name "$2" vqp-test "${@:3}" >/dev/null; }
+
+crun_on_a_network() {
+	export VQP_RUNTIME_REAL=crun
+	start c1 "$(on_network blue) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+	address=$(address_in "$(pid_of c1)")
+	[ "$(namespaces)" = "1 $address" ]
+	eventually is_served "$address"
+	crun exec c1 vqpt --count=2 send "$address" 7000
+	crun delete --force c1
+	nothing_remains
+}
+
+ended_or_killed_leaves_nothing() {
+	start c1 "$(on_network blue) | .process.args = [\"true\"]"
+	start c2 "$(on_network blue)"
+	kill -9 "$(pid_of c2)"
+	for name in c1 c2; do
+		eventually runc delete $name
+	done
+	nothing_remains
+	run_once c3 "$(on_network blue) | $(shell "cat /sys/class/net/eth0/operstate")"
+	nothing_remains
+}
+
+list_without_vqp() {
+	operator "{\"networks\": [{\"subnet\": \"10.66.0.0/16\", \"tenant\": 7}], \"annotations\": {\"networks\": [\"plain\"]}}"
+	start c1 "$(on_network plain)"
+	has_namespace "$(address_in "$(pid_of c1)")" 7
+	runc delete --force c1
+	nothing_remains
+}
+
+static_address() {
+	start c1 "$(on_network fixed) | .process.args = [\"vqpt\", \"echo-server\", \"7000\"]"
+	[ "$(address_in "$(pid_of c1)")" = 10.67.1.5 ]
+	eventually is_served 10.67.1.5
+	runc exec c1 vqpt --count=2 send 10.67.1.5 7000
+	runc delete --force c1
+	nothing_remains
+}
+
+prestart_on_a_network() {
+	operator "{\"stage\": \"prestart\", \"annotations\": {\"networks\": [\"blue\"]}}"
+	start c1 "$(on_network blue)"
+	has_namespace "$(address_in "$(pid_of c1)")"
+	runc delete --force c1
+	nothing_remains
+}
+
+several_at_once() {
+	for i in 1 2 3 4; do
+		bundle c$i "$(on_network blue)"
+		launch c$i run --detach &
+	done
+	wait
+	[ "$(namespaces | sort -u | wc -l)" = 4 ]
+	for i in 1 2 3 4; do runc delete --force c$i & done
+	wait
+	nothing_remains
+}
+
+killed_hook_leaves_nothing() {
+	bundle c1 "$(on_network slow)"
+	launch c1 create 2>$WORK/refusal &
+	creator=$!
+	eventually test -e $WORK/waits
+	[ "$(remains)" ]
+	kill -9 "$(pidof vqp-network)"
+	not wait $creator
+	pkill -x vqp-test-waits
+	eventually nothing_remains
+}
+
+crash_is_cleared_at_start() {
+	start c1 "$(on_network blue)"
+	mv /var/lib/cni/results $WORK/results
+	# as after a boot: runc knows of no container, /run is empty, the disk as it was
+	runc delete --force c1
+	mv $WORK/results /var/lib/cni/results
+	address=$(jq -r ".result.ips[0].address | split(\"/\")[0]" /var/lib/cni/results/blue-c1-eth0)
+	printf "c1\r\neth0" >$WORK/ipam/blue/"$address"
+	start c1 "$(on_network blue)"
+	[ "$(find $WORK/ipam/blue -name "10.*" | wc -l)" = 1 ]
+	runc delete --force c1
+	nothing_remains
+}
+
+other_networks_stay() {
+	bundle c1 "$(on_network blue) | .linux.namespaces |= map(select(.type != \"network\"))"
+	not launch c1 create 2>&1 | grep "uses the host.s network"
+	ip netns add n1
+	ip -n n1 link add eth0 type dummy
+	bundle c2 "$(on_network blue) | $(netns n1)"
+	not launch c2 create 2>&1 | grep "the container has a network, its eth0"
+	ip -n n1 link show eth0
+	nothing_remains
+}
+
+second_container_takes_nothing() {
+	start c1 "$(on_network blue)"
+	address=$(address_in "$(pid_of c1)")
+	bundle c2 "$(on_network blue) | (.linux.namespaces[] | select(.type == \"network\")).path = \"/proc/$(pid_of c1)/ns/net\""
+	not launch c2 create 2>&1 | grep "the container has a network"
+	[ "$(address_in "$(pid_of c1)")" = "$address" ]
+	has_namespace "$address"
+}
+
+hook_alone_says_what_is_missing() {
+	bundle c1 "$(on_network blue)"
+	VQP_RUNTIME_REAL=true vqp-runtime create --bundle $WORK/c1 c1
+	jq "del(.hooks.createRuntime[0])" $WORK/c1/config.json >$WORK/c1/changed
+	mv $WORK/c1/changed $WORK/c1/config.json
+	not runc create --bundle $WORK/c1 c1 </dev/null 2>&1 | grep "nobody has attached the container"
+	nothing_remains
+}
+
+library_for_networks_alone() {
+	bundle c1 "$(address 10.60.0.1) | $(shell true)"
+	traced $WORK/trace vqp-runtime run --bundle $WORK/c1 c1 </dev/null
+	grep -q "execve(\"$BIN/vqp-hook\"" $WORK/trace
+	not grep -e vqp-network -e libvqpcni $WORK/trace
+	bundle c2 "$(on_network blue) | $(shell true)"
+	traced $WORK/trace vqp-runtime run --bundle $WORK/c2 c2 </dev/null
+	grep -q "execve(\"$BIN/vqp-network\"" $WORK/trace
+	grep -q "openat(.*libvqpcni.so.* = [0-9]" $WORK/trace
+}
+
+plugins_have_three_capabilities() {
+	start c1 "$(on_network asking)"
+	grep -q "^CapEff:.0000000000203000" $WORK/asked.status
+	grep -q "^CapBnd:.0000000000203000" $WORK/asked.status
+	grep -qx PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin $WORK/asked.env
+	[ "$(cut -d= -f1 $WORK/asked.env | grep -vxE "CNI_[A-Z]*|PATH|PWD|SHLVL|_")" = "" ]
+}
+
+podman_annotated() {
+	trap "podman_remove x1" EXIT
+	podman run --detach --runtime $BIN/vqp-runtime --network none --annotation io.vqp.network=blue --name x1 \
+		--rootfs $rootfs vqpt echo-server 7000
+	address=$(address_in "$(podman_pid x1)")
+	[ "$(namespaces)" = "1 $address" ]
+	podman_exec x1 vqpt --count=2 send "$address" 7000
+	podman_remove x1
+	trap - EXIT
+	eventually nothing_remains
+}
+
+docker_runtime_with_a_network() {
+	docker_network blue
+	daemons
+	docker image inspect vqp-test >/dev/null 2>&1 || tar -C "$rootfs" -c . | docker import - vqp-test
+	trap "docker rm --force x1 x2 >/dev/null 2>&1; daemons_end" EXIT
+	before=$(remains)
+	docker_start_on blue x1 vqpt echo-server 7000
+	address=$(address_in "$(docker_pid x1)")
+	[[ $address == 10.66.1.* ]]
+	has_namespace "$address"
+	docker_start_on blue x2 sleep 1000
+	docker exec x2 vqpt --count=20 send "$address" 7000
+	docker restart --time 1 x1
+	again=$(address_in "$(docker_pid x1)")
+	docker exec x2 vqpt --count=20 send "$again" 7000
+	docker_stop x1
+	kill -9 "$(docker_pid x2)"
+	same() { [ "$(remains)" = "$before" ]; }
+	eventually same
+	docker wait x2
+	docker start x2
+	has_namespace "$(address_in "$(docker_pid x2)")"
+	docker_remove x2
+	eventually same
+}

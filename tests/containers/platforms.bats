@@ -24,7 +24,7 @@ teardown_file() {
 	on_each bash -c 'source /vqp/tests/lib/platforms.bash; daemons_end'
 }
 
-helpers=lib/platforms.bash
+helpers=containers/platforms.bash
 
 # PLATFORM: a container reaches one on the other node, and that itself from a second process. Of the one that is
 # stopped nothing is left, nor of the one that is killed.
@@ -57,15 +57,7 @@ lives_and_ends() {
 @test "containerd: start, transfer, exec, stop, kill -9" { lives_and_ends containerd; }
 
 @test "cgroup v1: runc and crun grant the device, and no more" {
-	on 1 'unshare --mount bash -c "source /vqp/tests/lib/platforms.bash; cgroup_v1
-		for p in runc crun; do
-			\${p}_start x-\$p vqpt echo-server 7000
-			eventually is_served \$(\${p}_address x-\$p)
-			\${p}_exec x-\$p vqpt --count=2 send \$(\${p}_address x-\$p) 7000
-			grep -qx \"c \$(device_number) rw\" /sys/fs/cgroup/devices/\$(container_cgroup x-\$p)/devices.list
-			\${p}_remove x-\$p
-		done"
-		has_namespaces 0'
+	on 1 cgroup_v1_grants_the_device
 }
 
 # ---- what a container can choose ----
@@ -78,12 +70,7 @@ lives_and_ends() {
 }
 
 @test "Docker: the tenant is that of the network, which the container cannot choose" {
-	on 1 'operator "{\"networks\": [{\"subnet\": \"10.73.0.0/16\", \"tenant\": 7}]}"
-		docker network create --subnet 10.73.1.0/24 seven
-		docker run --detach --runtime=vqp --name x1 --network seven vqp-test sleep 1000
-		has_namespace 10.73.1.2 7
-		docker_remove x1
-		docker network rm seven'
+	on 1 docker_tenant_of_the_network
 }
 
 # Docker from version 28 on makes the network when all hooks that run outside of the container have run.
@@ -117,36 +104,16 @@ lives_and_ends() {
 }
 
 @test "podman: the CDI device brings the namespace, with any runtime" {
-	on 1 'podman run --detach --device vqp.io/device=vqp --network vqp-test --name x1 --rootfs $rootfs \
-			vqpt echo-server 7000
-		has_namespace $(podman_address x1)
-		podman_exec x1 vqpt --count=2 send $(podman_address x1) 7000
-		podman_remove x1'
+	on 1 podman_cdi
 }
 
 @test "podman: an annotation brings the namespace by hooks.d, and --device the device" {
-	on 1 'podman run --detach --device /dev/vqp --annotation io.vqp.address=10.60.0.9 --network vqp-test --name x1 \
-			--rootfs $rootfs vqpt echo-server 7000
-		has_namespace 10.60.0.9
-		podman_exec x1 vqpt --count=2 send 10.60.0.9 7000
-		podman_remove x1'
+	on 1 podman_hooks_d
 }
 
 # podman makes the network between create and start then, as Docker does from version 28 on.
 @test "podman: a container with a user namespace has its VQP namespace when it starts" {
-	on 1 'cp -a $rootfs $WORK/theirs
-		chown -R 100000:100000 $WORK/theirs
-		id=$(podman run --detach --runtime vqp --uidmap 0:100000:65536 --network vqp-test --name x1 \
-			--rootfs $WORK/theirs vqpt echo-server 7000)
-		has_namespace $(podman_address x1)
-		podman_exec x1 vqpt --count=2 send $(podman_address x1) 7000
-		[ ! -L "/run/vqp/late/$id" ]
-		podman_remove x1
-		podman run --detach --device vqp.io/device=vqp --uidmap 0:100000:65536 --network vqp-test --name x1 \
-			--rootfs $WORK/theirs vqpt echo-server 7000
-		has_namespace $(podman_address x1)
-		podman_exec x1 vqpt --count=2 send $(podman_address x1) 7000
-		podman_remove x1'
+	on 1 podman_user_namespace
 }
 
 @test "podman: hostile annotations start no container" {
@@ -175,133 +142,33 @@ lives_and_ends() {
 # ---- vqpctl configure ----
 
 @test "configure: Docker has been told of the runtime by a reload, and its file comes back" {
-	on 1 'docker_knows_vqp
-		cp /etc/docker/daemon.json $WORK/configured
-		vqpctl configure docker | grep "daemon.json: unchanged"
-		vqpctl configure docker --remove --dry-run | grep "would be changed"
-		cmp /etc/docker/daemon.json $WORK/configured
-		vqpctl configure docker --remove | grep "Now: systemctl restart docker"
-		[ "$(cat /etc/docker/daemon.json)" = "{\"bip\": \"10.71.1.1/24\", \"features\": {\"cdi\": true}}" ]
-		[ "$(ls /etc/docker/daemon.json*)" = /etc/docker/daemon.json ]
-		vqpctl configure docker | grep "Now: systemctl reload docker"
-		cmp /etc/docker/daemon.json $WORK/configured'
+	on 1 configure_docker_and_back
 }
 
 @test "configure: containerd takes the runtime beside all that it had" {
-	on 1 'file=/etc/containerd/config.toml
-		cp $file $WORK/before
-		dump() { containerd config dump; }
-		dump | sed "s/\x27/\"/g" >$WORK/dump-before
-		vqpctl configure containerd
-		# containerd 2 writes other quotes
-		dump | sed "s/\x27/\"/g" >$WORK/dump-after
-		grep -q "BinaryName = \"$BIN/vqp-runtime\"" $WORK/dump-after
-		# runc is said anew, in another place and without options that are not set, or as they are if not set
-		sed "s/^ *//" $WORK/dump-after >$WORK/lines-after
-		lost=$(sed "s/^ *//" $WORK/dump-before | grep -vxFf $WORK/lines-after |
-			grep -vE " = (\"\"|0|false|\[\]|\"podsandbox\")\$" || true)
-		echo "$lost"; [ ! "$lost" ]
-		grep -q "runtimes.runc\]" $WORK/dump-after
-		vqpctl configure containerd | grep unchanged
-		vqpctl configure containerd --remove
-		cmp $file $WORK/before
-		[ "$(ls $file*)" = $file ]'
+	on 1 configure_containerd_beside_the_rest
 }
 
 @test "configure: what was there before vqp is kept, as private as it was, until it is back" {
-	on 1 'file=/etc/containerd/config.toml
-		cp -p $file $WORK/kept
-		printf "version = 2\n[debug]" >$file
-		chmod 640 $file
-		chown 5:6 $file
-		cp $file $WORK/before
-		mkdir -p $WORK/other/bin
-		cp $BIN/vqp* $WORK/other/bin
-		$WORK/other/bin/vqpctl configure containerd
-		vqpctl configure containerd | grep "changed, as it was: $file.before-vqp"
-		grep -q "BinaryName = \"$BIN/vqp-runtime\"" $file
-		cmp $file.before-vqp $WORK/before
-		[ "$(stat -c "%a %u %g" $file.before-vqp)" = "640 5 6" ]
-		# nobody can replace what is mounted
-		mount --bind $file $file
-		not vqpctl configure containerd --remove
-		umount $file
-		cmp $file.before-vqp $WORK/before
-		vqpctl configure containerd --remove
-		cmp $file $WORK/before
-		[ "$(ls $file*)" = $file ]
-		cp -p $WORK/kept $file
-		rm -r $WORK/other'
+	on 1 configure_keeps_what_was_there
 }
 
 @test "configure: containerd tells vqp-runtime what it tells runc" {
-	on 1 'file=/etc/containerd/config.toml
-		cp $file $WORK/before
-		printf "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n" >$file
-		printf "runtime_type = \"io.containerd.runc.v2\"\n" >>$file
-		printf "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\nSystemdCgroup = true\n" >>$file
-		vqpctl configure containerd
-		containerd config dump >$WORK/dump
-		[ "$(grep -c "SystemdCgroup = true" $WORK/dump)" = 2 ]
-		vqpctl configure containerd --remove
-		cp $WORK/before $file'
+	on 1 configure_containerd_as_runc
 }
 
 @test "configure: what podman was told of is gone when it is removed" {
-	on 1 'files="/etc/cdi/vqp.json /etc/containers/containers.conf.d/50-vqp.conf
-			/usr/share/containers/oci/hooks.d/vqp-create.json /usr/share/containers/oci/hooks.d/vqp-poststop.json"
-		ls $files
-		[ "$(vqpctl configure podman | grep -c ": unchanged")" = 4 ]
-		vqpctl cdi | cmp - /etc/cdi/vqp.json
-		# Docker needs this one, too, as long as it is configured
-		vqpctl configure podman --remove
-		[ "$(ls $files 2>/dev/null)" = /etc/cdi/vqp.json ]
-		vqpctl configure docker --remove
-		for file in $files; do [ ! -e $file ]; done
-		[ "$(vqpctl configure podman --remove | grep -c ": unchanged")" = 4 ]
-		vqpctl configure docker
-		vqpctl configure podman'
+	on 1 configure_podman_and_back
 }
 
 @test "configure: what CRI-O needs, too, stays when podman needs it no more" {
-	on 1 'needed() {
-			ls /etc/cdi/vqp.json /usr/share/containers/oci/hooks.d/vqp-create.json \
-				/usr/share/containers/oci/hooks.d/vqp-poststop.json
-		}
-		vqpctl configure crio
-		vqpctl configure podman --remove
-		[ ! -e /etc/containers/containers.conf.d/50-vqp.conf ]
-		needed
-		vqpctl configure crio --remove
-		not needed
-		rm -r /etc/crio
-		vqpctl configure podman'
+	on 1 configure_crio_needs_podmans
 }
 
 @test "configure: a file that is refused stays as it is, and so do all others" {
-	on 1 'file=/etc/docker/daemon.json
-		cp $file $WORK/before
-		echo "{" >$file
-		not vqpctl configure docker 2>$WORK/refusal
-		[ "$(cat $file)" = "{" ]
-		grep -q "$file: not JSON" $WORK/refusal
-		cp $WORK/before $file
-		not setpriv --reuid 65534 --clear-groups vqpctl configure crio
-		[ ! -e /etc/crio ]'
+	on 1 configure_refuses_a_broken_file
 }
 
 @test "configure: owner, mode and links of a file stay" {
-	on 1 'mkdir -p /etc/crio/crio.conf.d
-		echo old >$WORK/target
-		chmod 640 $WORK/target
-		chown 5:6 $WORK/target
-		ln -s $WORK/target /etc/crio/crio.conf.d/50-vqp.conf
-		vqpctl configure crio
-		[ -L /etc/crio/crio.conf.d/50-vqp.conf ]
-		grep -q "runtime_path = \"$BIN/vqp-runtime\"" $WORK/target
-		[ "$(stat -c "%a %u %g" $WORK/target)" = "640 5 6" ]
-		vqpctl configure crio --remove
-		[ ! -e /etc/crio/crio.conf.d/50-vqp.conf ]
-		rm -r /etc/crio
-		vqpctl configure podman'
+	on 1 configure_keeps_owner_and_links
 }

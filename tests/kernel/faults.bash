@@ -97,3 +97,31 @@ serve_transfers() {
 
 # What netem has dropped on the way out.
 dropped() { tc -s -j qdisc show dev "$link" | jq '.[0].drops'; }
+
+lookup_can_be_killed() {
+	vqpctl cache flush
+	inside fault-c vqpt send 10.91.0.1 700 & pid=$!
+	eventually in_use fault-c
+	sleep 0.5
+	kill -9 $pid
+	for ((i = 0; i < 10; i++)); do
+		kill -0 $pid 2>/dev/null || return 0
+		sleep 0.1
+	done
+	echo "it is still there"
+	return 1
+}
+
+no_memory_leaves_nothing() {
+	before=$(census)
+	mkdir -p /sys/fs/cgroup/faults
+	echo 4M >/sys/fs/cgroup/faults/memory.max
+	begin hungry bash -c "echo \$\$ >/sys/fs/cgroup/faults/cgroup.procs
+		exec ip netns exec fault-a vqpt storm 10.91.0.3 701 --bytes=8 --count=100000 --depth=16384"
+	status=0
+	outcome hungry || status=$?
+	((status == 1 || status == 137))	# refused or killed
+	inside fault-a vqpt send 10.91.0.3 700 --count=100
+	eventually census_is "$before"
+	eventually rmdir /sys/fs/cgroup/faults
+}

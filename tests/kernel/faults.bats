@@ -159,17 +159,7 @@ nothing_left() { on 1 'stop_all; eventually census_is "$(<$run/census)"'; }
 
 @test "partition: who waits for a lookup can be killed" {
 	fault partition 1
-	on 2 'vqpctl cache flush
-		inside fault-c vqpt send 10.91.0.1 700 & pid=$!
-		eventually in_use fault-c
-		sleep 0.5
-		kill -9 $pid
-		for ((i = 0; i < 10; i++)); do
-			kill -0 $pid 2>/dev/null || exit 0
-			sleep 0.1
-		done
-		echo "it is still there"
-		exit 1'
+	on 2 lookup_can_be_killed
 }
 
 # ---- the link ----
@@ -290,17 +280,7 @@ nothing_left() { on 1 'stop_all; eventually census_is "$(<$run/census)"'; }
 
 @test "memory: a container that has none left is refused or killed, and leaves nothing" {
 	on 2 'serve fault-c echo-server 700; serve fault-c mem-server 701'
-	on 1 'before=$(census)
-		mkdir -p /sys/fs/cgroup/faults
-		echo 4M >/sys/fs/cgroup/faults/memory.max
-		begin hungry bash -c "echo \$\$ >/sys/fs/cgroup/faults/cgroup.procs
-			exec ip netns exec fault-a vqpt storm 10.91.0.3 701 --bytes=8 --count=100000 --depth=16384"
-		status=0
-		outcome hungry || status=$?
-		((status == 1 || status == 137))	# refused or killed
-		inside fault-a vqpt send 10.91.0.3 700 --count=100
-		eventually census_is "$before"
-		eventually rmdir /sys/fs/cgroup/faults'
+	on 1 no_memory_leaves_nothing
 }
 
 @test "memory: a node that has little left goes on" {

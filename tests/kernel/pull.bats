@@ -46,11 +46,7 @@ begin_weaving() {
 
 @test "messages in pieces, inline, and small ones are not fetched" {
 	on 2 'serve vqp-c echo-server 720 --bytes=64K --depth=16'
-	on 1 'before=$(events zcopy_messages)
-		inside vqp-a vqpt send 10.90.0.3 720 --bytes=64K --depth=16 --count=50 --sges=3
-		inside vqp-a vqpt send 10.90.0.3 720 --bytes=1000 --depth=16 --count=50 --inline
-		inside vqp-a vqpt send 10.90.0.3 720 --bytes=16383 --depth=16 --count=50
-		(( $(events zcopy_messages) == before ))'
+	on 1 small_messages_are_not_fetched
 }
 
 @test "zcopy_bytes=0: nothing is fetched" {
@@ -65,15 +61,7 @@ begin_weaving() {
 @test "of one namespace at most 256 senders are fetched from in a minute; the others' messages go by dc" {
 	pull_from 32
 	on 2 'serve vqp-c mem-server 720 --depth=64'
-	on 1 'box vqp-many 9 10.90.0.5
-		storm() { inside vqp-many vqpt storm 10.90.0.3 720 --bytes=40 --count="$1" --depth=8; }
-		before=$(events zcopy_messages)
-		fetched() { storm 8; more_than zcopy_messages "$before"; }
-		eventually fetched
-		storm 300
-		count=$(($(events zcopy_messages) - before))
-		echo "$count fetched"
-		((200 <= count && count <= 256))'
+	on 1 at_most_256_senders
 	pull_from 16384
 }
 

@@ -80,3 +80,11 @@ nobody_yields() {
 	sleep 1
 	(($(events yielded) == yielded))
 }
+
+messages_keep_the_rate() {
+	rate qos-a 200K
+	begin=$(now_us)
+	inside qos-a vqpt send 10.96.0.3 700 --bytes=20000 --count=40
+	# what it may send at once, and 40 messages of 20,000 bytes
+	(($(now_us) - begin >= (40 * 20000 - 65536 - 20000) * 1000000 / 204800))
+}

@@ -74,3 +74,23 @@ windows_closed() { (($(alive window) == 0)); }
 
 # Messages are fetched.
 is_pulled() { happens zcopy_messages; }
+
+small_messages_are_not_fetched() {
+	before=$(events zcopy_messages)
+	inside vqp-a vqpt send 10.90.0.3 720 --bytes=64K --depth=16 --count=50 --sges=3
+	inside vqp-a vqpt send 10.90.0.3 720 --bytes=1000 --depth=16 --count=50 --inline
+	inside vqp-a vqpt send 10.90.0.3 720 --bytes=16383 --depth=16 --count=50
+	(( $(events zcopy_messages) == before ))
+}
+
+at_most_256_senders() {
+	box vqp-many 9 10.90.0.5
+	storm() { inside vqp-many vqpt storm 10.90.0.3 720 --bytes=40 --count="$1" --depth=8; }
+	before=$(events zcopy_messages)
+	fetched() { storm 8; more_than zcopy_messages "$before"; }
+	eventually fetched
+	storm 300
+	count=$(($(events zcopy_messages) - before))
+	echo "$count fetched"
+	((200 <= count && count <= 256))
+}

@@ -30,3 +30,17 @@ traced() {
 traced_times() {
 	(($(grep -c " $1: " /run/vqp/trace) == $2)) || { echo "$1 $(grep -c " $1: " /run/vqp/trace) times" >&2; return 1; }
 }
+
+messages_are_traced() {
+	vqpctl cache flush
+	traces inside vqp-a vqpt send 10.90.0.3 700 --bytes=100 --count=50
+	traced vqp_lookup "tenant=9 gid=::ffff:10.90.0.3 ret=0"
+	traced vqp_carrier "none -> dc"
+	traced_times vqp_post 50
+	traced vqp_post "SEND bytes=100"
+	traced vqp_tx_packet "bytes=100"
+	traced vqp_rx_packet
+	traced_times vqp_recv 50
+	traced_times vqp_complete 50
+	traced vqp_complete "SEND status=0"
+}

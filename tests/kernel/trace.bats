@@ -15,17 +15,7 @@ setup_file() {
 
 @test "messages: looked up, posted, sent, received, completed" {
 	on 2 'serve vqp-c echo-server 700 --bytes=100'
-	on 1 'vqpctl cache flush
-		traces inside vqp-a vqpt send 10.90.0.3 700 --bytes=100 --count=50
-		traced vqp_lookup "tenant=9 gid=::ffff:10.90.0.3 ret=0"
-		traced vqp_carrier "none -> dc"
-		traced_times vqp_post 50
-		traced vqp_post "SEND bytes=100"
-		traced vqp_tx_packet "bytes=100"
-		traced vqp_rx_packet
-		traced_times vqp_recv 50
-		traced_times vqp_complete 50
-		traced vqp_complete "SEND status=0"'
+	on 1 messages_are_traced
 }
 
 @test "a lookup that fails" {

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # bats file_tags=nodes,heart,6-1,newest,budget:180
 # Bad input through /dev/vqp: each gives its errno or status, and changes
-# nothing for anybody else. What runs on the nodes is in tests/lib/vqp.bash.
+# nothing for anybody else. What runs on the nodes is in
+# tests/kernel/uapi.bash.
 
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
@@ -54,12 +55,7 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 }
 
 @test "open: a context outlives its namespace, and says so (ESHUTDOWN)" {
-	on 1 'box uapi-short 7 10.70.0.9
-		inside uapi-short vqpt bad until-shutdown >/run/until-shutdown &
-		eventually in_use uapi-short
-		vqpctl ns del --netns /run/netns/uapi-short
-		wait
-		[[ $(</run/until-shutdown) == ESHUTDOWN ]]'
+	on 1 context_outlives_its_namespace
 }
 
 @test "ioctl: an unknown number is ENOTTY" { bad ioctl-unknown ENOTTY; }
@@ -96,36 +92,13 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 @test "attach: a context stays where it is (EISCONN)" { bad attach-late EISCONN attach-again OK; }
 
 @test "attach: the oldest is that of those who do not ask; each has its own ports, and ends alone" {
-	on 1 'box uapi-two 7 10.70.0.20
-		vqpctl ns add --netns uapi-two --tenant 7 --address 10.70.0.21
-		serve uapi-two echo-server 710 --depth=4
-		serve uapi-two --address=10.70.0.21 echo-server 710 --depth=4
-		for address in 10.70.0.20 10.70.0.21; do
-			inside uapi-a vqpt --count=3 send $address 710
-		done
-		inside uapi-two vqpt --address=10.70.0.21 send 10.70.0.20 710
-		elsewhere() { [[ $(inside "$1" vqpt "--address=$2" send 10.70.0.20 710 2>&1) == *EADDRNOTAVAIL* ]]; }
-		elsewhere uapi-two 10.70.0.22
-		elsewhere uapi-a 10.70.0.20'
+	on 1 namespaces_of_one_netns
 	on 2 'known uapi-c 10.70.0.21; inside uapi-c vqpt --count=3 send 10.70.0.21 710'
-	on 1 'vqpctl ns del --tenant 7 --address 10.70.0.20
-		inside uapi-a vqpt --count=3 send 10.70.0.21 710
-		not inside uapi-a vqpt send 10.70.0.20 710
-		inside uapi-two vqpt send 10.70.0.21 710
-		vqpctl ns add --netns uapi-two --tenant 7 --address 10.70.0.20
-		vqpctl ns del --netns uapi-two
-		[[ $(inside uapi-two vqpt bad open) == ENONET ]]
-		not inside uapi-a vqpt send 10.70.0.21 710'
+	on 1 namespaces_end_alone
 }
 
 @test "attach: all of a network namespace are of one tenant, and limits by network namespace are for each" {
-	on 1 'box uapi-one 7 10.70.0.30
-		before=$(vqpctl ns list --json | jq length)
-		not vqpctl ns add --netns uapi-one --tenant 8 --address 10.70.0.31
-		[ "$(vqpctl ns list --json | jq length)" = "$before" ]
-		vqpctl ns add --netns uapi-one --tenant 7 --address 10.70.0.31
-		vqpctl ns set --netns uapi-one --max-vqps 5
-		vqpctl ns list --json | jq -e "[.[] | select(.gid | test(\"10.70.0.3[01]$\")).max_vqps] == [5, 5]"'
+	on 1 one_netns_one_tenant
 }
 
 # ---- memory ----
@@ -138,13 +111,7 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 @test "memory: write access to read-only memory is EFAULT" { bad mr-readonly-memory EFAULT; }
 @test "memory: more than RLIMIT_MEMLOCK is ENOMEM" { bad mr-memlock ENOMEM; }
 @test "memory: a region far beyond RLIMIT_MEMLOCK is refused before it costs the kernel memory" {
-	on 1 'group=/sys/fs/cgroup/uapi-huge
-		mkdir "$group"
-		(echo $BASHPID >"$group/cgroup.procs"; bad uapi-a mr-memlock-huge ENOMEM)
-		peak=$(<"$group/memory.peak")
-		rmdir "$group"
-		echo "at most $peak bytes"
-		((peak < 64 << 20))'
+	on 1 huge_region_costs_nothing
 }
 @test "memory: arenas do not count against RLIMIT_MEMLOCK" { bad mr-memlock-arena OK; }
 @test "memory: arenas are at most 4 MiB, whole and shared" {
@@ -173,16 +140,7 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 @test "CQ: its descriptor cannot be mapped (ENODEV)" { bad ring-of-the-descriptor ENODEV; }
 @test "mappings: a context goes with its descriptor, whatever is still mapped" { bad map-outlives-context OK; }
 @test "mappings: each can be opened by map_files, as CRIU does" {
-	on 1 'serve uapi-b echo-server 0
-		maps=$(grep -c " /dev/vqp$" "/proc/$pid/maps")
-		((maps >= 2))
-		opened=0
-		for map in "/proc/$pid/map_files/"*; do
-			[[ $(readlink "$map") == /dev/vqp ]] || continue
-			: <"$map"
-			opened=$((opened + 1))
-		done
-		((opened == maps))'
+	on 1 mappings_can_be_opened
 }
 @test "CQ: destroying it under a VQP is EBUSY" { bad cq-destroy-in-use EBUSY; }
 @test "VQP: a closed CQ descriptor is EBADF" { bad qp-without-cq EBADF; }

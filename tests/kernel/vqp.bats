@@ -7,6 +7,8 @@
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
 
+helpers=kernel/vqp.bash
+
 near_boxes='box vqp-a 9 10.90.0.1; box vqp-b 9 10.90.0.2'
 
 # PARAMETER...: node 1 starts anew with these of the module, until the test ends.
@@ -195,13 +197,7 @@ atomics_add_up() {
 
 @test "a client killed in mid-transfer leaves nothing, and its server goes on" {
 	on 2 'serve vqp-c echo-server 700 --bytes=1M --depth=4'
-	on 1 'before=$(census)
-		for i in 1 2 3; do
-			serve vqp-a send 10.90.0.3 700 --bytes=1M --count=1000000 --depth=4
-			kill -9 "$pid"
-		done
-		eventually census_is "$before"
-		inside vqp-a vqpt send 10.90.0.3 700 --bytes=1M --count=10 --depth=2'
+	on 1 clients_killed_in_mid_transfer
 }
 # The client has more under way than the server has receives: when the server has received all that it has receives for,
 # and has answered none of it, a client with nothing else under way would not be told, as it is not by verbs either.
@@ -220,53 +216,23 @@ atomics_add_up() {
 	on 1 'eventually eval "! pgrep -x vqpt"; eventually census_is "$(</run/census)"'
 }
 @test "a network namespace that goes takes its VQPs with it" {
-	on 1 'before=$(census)
-		box vqp-d 9 10.90.0.4
-		serve vqp-d echo-server 700
-		inside vqp-a vqpt send 10.90.0.4 700 --count=10
-		kill -9 $pid
-		ip netns del vqp-d
-		eventually census_is "$before"'
+	on 1 netns_takes_its_vqps
 }
 
 # ---- leaks ----
 
 # What is still under way to the VQPs of the one before must not find those of the new one.
 @test "a network namespace that is made anew at its address has other VQP numbers and keys" {
-	on 1 'numbers() { vqpctl vqps --json | jq -c "map(select(.gid == \"::ffff:10.90.0.77\") | .qp_num)"; }
-		box vqp-again 9 10.90.0.77
-		serve vqp-again mem-server 701
-		then=$(numbers) key_then=$key
-		[ "$then" != "[]" ]
-		stop_all
-		ip netns del vqp-again
-		box vqp-again 9 10.90.0.77
-		serve vqp-again mem-server 701
-		[ "$(numbers)" != "$then" ]
-		[ $((key >> 16)) != $((key_then >> 16)) ]
-		stop_all
-		ip netns del vqp-again'
+	on 1 anew_has_other_numbers
 }
 
 @test "1,000 times create, connect, send, close: made is freed, memory is steady" {
 	on 2 'serve vqp-c mem-server 701 --bytes=64 --depth=64; census >/run/census-before'
-	on 1 'inside vqp-a vqpt cycle 10.90.0.3 701 --count=200
-		before=$(census) memory=$(slab_kib)
-		inside vqp-a vqpt cycle 10.90.0.3 701 --count=1000
-		eventually census_is "$before"
-		steady() { (($(slab_kib) - memory < 1000)); }
-		eventually steady || { echo "grown by $(($(slab_kib) - memory)) KiB"; exit 1; }'
+	on 1 cycles_leave_nothing
 }
 @test "100 processes killed with -9 at any moment leave nothing" {
 	on 2 'serve vqp-c echo-server 700 --bytes=5000'
-	on 1 'before=$(census)
-		for i in {1..100}; do
-			ip netns exec vqp-a vqpt send 10.90.0.3 700 --bytes=5000 --count=1000000 & pid=$!
-			sleep "0.0$((i % 10))"
-			kill -9 "$pid"
-			wait "$pid" || true
-		done
-		eventually census_is "$before"'
+	on 1 killed_at_any_moment
 }
 @test "unload is refused while in use, and succeeds when nothing is" {
 	on 2 'serve vqp-c echo-server 700; if rmmod vqp; then exit 1; fi'
@@ -371,46 +337,18 @@ waits_for_an_echo() {
 @test "a link whose queue is full: what was lost is sent again, and no VQP fails" {
 	fault loss 1 off
 	on 2 'serve vqp-c echo-server 700 --bytes=100000 --depth=16'
-	on 1 'tc qdisc replace dev "$link" root tbf rate 8mbit burst 10kb limit 20kb
-		inside vqp-a vqpt send 10.90.0.3 700 --bytes=100000 --count=20 --depth=16 --timeout=30000
-		tc qdisc del dev "$link" root
-		for i in {1..16}; do
-			inside vqp-a vqpt send 10.90.0.3 700 --count=10 --timeout=10000
-		done
-		if rdma resource show qp | grep "state ERR"; then exit 1; fi'
+	on 1 full_queue_fails_nothing
 }
 
 @test "a container's address on the same wire never becomes the node's" {
 	touch "$BATS_FILE_TMPDIR/changed"
-	on 1 'ip netns add vqp-macvlan
-		ip link add macvlan0 link "$link" type macvlan mode bridge
-		ip link set macvlan0 netns vqp-macvlan
-		inside vqp-macvlan ip addr add 10.77.0.201/24 dev macvlan0
-		inside vqp-macvlan ip link set macvlan0 up
-		known() { grep -qs 0a4d:00c9 /sys/class/infiniband/$device/ports/1/gids/*; }
-		eventually known
-		ip addr del 10.77.0.1/24 dev "$link"
-		node_gid() { vqpctl status --json | jq -er .node_gid; }
-		# between two parents there is none
-		changed() { gid=$(node_gid) && [[ $gid != *10.77.0.1 ]]; }
-		eventually changed || gid=never
-		ip addr add 10.77.0.1/24 dev "$link"
-		# a real machine may have others
-		[[ $gid == fd77::1 || ${VQP_NODE-} && $gid != never && $gid != *10.77.0.201 ]] || { echo "the node is $gid"; exit 1; }'
+	on 1 address_on_the_wire_is_not_the_nodes
 }
 
 @test "of the addresses of the RDMA device the one that is named is the node's, once it is there; what is none is refused" {
 	with_parameters address=10.77.0.11
 	on 2 'serve vqp-c echo-server 700'
-	on 1 'is_node() { [[ $(vqpctl status --json | jq -r .node_gid) == "::ffff:$1" ]]; }
-		is_node 10.77.0.1
-		ip addr add 10.77.0.11/24 dev "$link"
-		eventually is_node 10.77.0.11
-		known vqp-a 10.90.0.3
-		inside vqp-a vqpt send 10.90.0.3 700 --count=10
-		remove_boxes
-		bash /vqp/tests/programs/services unload
-		ip addr del 10.77.0.11/24 dev "$link"'
+	on 1 named_address_is_the_nodes
 	run on 1 'insmod "/vqp/build/kmod-$(uname -r)/vqp.ko" address=10.77.0'
 	[ "$status" -eq 1 ]
 	[[ $output == *"Invalid parameters"* ]]
@@ -418,18 +356,5 @@ waits_for_an_echo() {
 
 @test "a thread that moves to another processor takes its VQP along; one that stays does not move it" {
 	on 2 'serve vqp-c echo-server 700'
-	on 1 'inside vqp-a taskset -c 0 vqpt send 10.90.0.3 700 --count=20
-		before=$(events followed)
-		inside vqp-a taskset -c 0 vqpt send 10.90.0.3 700 --count=200 --depth=1
-		(( $(events followed) == before ))
-		(($(nproc) > 1)) || exit 0
-		setsid -f ip netns exec vqp-a taskset -c 0 vqpt send 10.90.0.3 700 --count=100000000 --depth=1 >/dev/null </dev/null 2>&1
-		pid=; finds_pid() { pid=$(pgrep -x vqpt); }; eventually finds_pid
-		for cpu in 1 0 1; do
-			before=$(events followed)
-			taskset -cp $cpu "$pid"
-			follows() { (($(events followed) > before)); }
-			eventually follows
-		done
-		pkill -x vqpt'
+	on 1 thread_takes_its_vqp_along
 }

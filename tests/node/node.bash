@@ -99,3 +99,166 @@ start_as_unit() {
 		"$1" "${@:3}" >"$run/$1.log" 2>&1 </dev/null
 	eventually pidof "$1"
 }
+
+netns_by_name_path_or_process() {
+	ip netns add node-a; ip netns add node-b; ip netns add node-c
+	ip netns exec node-c sleep 60 >/dev/null 2>&1 & pid=$!
+	eventually eval "[ \$(stat -Lc %i /proc/$pid/ns/net) = $(stat -Lc %i /run/netns/node-c) ]"
+	vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1
+	vqpctl ns add --netns /run/netns/node-b --tenant 3 --address 10.95.0.2
+	vqpctl ns add --netns pid:$pid --tenant 3 --address fd95::3
+	kill $pid
+	[ "$(vqpctl ns list --json | jq "map(select(.tenant == 3)) | length")" = 3 ]
+}
+
+deleted_by_netns_or_address() {
+	box node-a 3 10.95.0.1; box node-b 3 10.95.0.2
+	vqpctl ns del --netns node-a
+	vqpctl ns del --tenant 3 --address 10.95.0.2
+	not present 3 10.95.0.1
+	not present 3 10.95.0.2
+}
+
+limits_as_often_as_one_likes() {
+	box node-a 3 10.95.0.1
+	vqpctl ns set --netns node-a --max-vqps 5 --max-bytes 1M
+	[ "$(limits_of 3 10.95.0.1)" = 5/-/1048576 ]
+	vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes unlimited
+	vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes unlimited
+	[ "$(limits_of 3 10.95.0.1)" = 5/7/- ]
+}
+
+rate_and_priority_change() {
+	vqpctl ns set --netns node-a --priority low
+	[ "$(sending_of 3 10.95.0.1)" = 1048576/1 ]
+	vqpctl ns set --tenant 3 --address 10.95.0.1 --max-rate unlimited
+	[ "$(sending_of 3 10.95.0.1)" = -/1 ]
+	vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --max-rate 64K --priority normal
+	[ "$(sending_of 3 10.95.0.1)" = 65536/2 ]
+}
+
+added_again_keeps_limits() {
+	box node-a 3 10.95.0.1
+	vqpctl ns set --netns node-a --max-vqps 5 --max-mrs 6
+	vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1
+	[ "$(limits_of 3 10.95.0.1)" = 5/6/- ]
+	vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --max-vqps 9
+	[ "$(limits_of 3 10.95.0.1)" = 9/6/- ]
+}
+
+cache_is_flushed() {
+	cached() { vqpctl cache list --json | jq -e --arg gid "::ffff:$1" "any(.[]; .tenant == 3 and .gid == \$gid and .node_gid == \"::ffff:10.77.0.1\")"; }
+	cached 10.95.0.1; cached 10.95.0.2
+	vqpctl cache flush --tenant 3 --address 10.95.0.1
+	not cached 10.95.0.1; cached 10.95.0.2
+	vqpctl cache flush
+	not cached 10.95.0.2
+}
+
+units_leave_enough() {
+	stop vqpd; stop vqp-metad
+	start_as_unit vqp-metad nobody
+	start_as_unit vqpd root --meta 10.77.0.1
+	eventually meta_up true
+	ip netns add node-a
+	add c1 node-a 3 10.95.0.1
+	eventually announced 3 10.95.0.1 1
+	del c1
+	eventually not announced 3 10.95.0.1
+	grep "^Uid:.65534" /proc/"$(pidof vqp-metad)"/status
+}
+
+attachment_has_its_network() {
+	ip netns add node-a
+	network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
+	ask "{\"op\":\"list\"}" | jq -e ".namespaces[] | select(.tenant == 3) |
+		.id == \"c1\" and .ifname == \"eth0\" and .network == \"red\""
+	network=blue del c1 | jq -e ".deleted == 0"
+	present 3 10.95.0.1
+	network=red del c1 | jq -e ".deleted == 1"
+	not present 3 10.95.0.1
+}
+
+attachment_ends_alone() {
+	network=red del c1 | jq -e ".deleted == 1"
+	not present 3 10.95.0.1
+	present 3 10.95.0.2
+	network=blue add c1 node-a 3 10.95.0.2 | jq -e .ok
+	network=blue del c1 | jq -e ".deleted == 1"
+}
+
+address_serves_one_attachment() {
+	ip netns add node-a
+	network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
+	network=blue add c1 node-a 3 10.95.0.1 | jq -e ".errno == \"EEXIST\" and (.error | contains(\"c1/eth0/red\"))"
+	network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
+	network=red del c1 | jq -e ".deleted == 1"
+}
+
+gone_client_leaves_nothing() {
+	ip netns add node-a
+	made() { vqpctl status --json | jq ".counters[] | select(.name == \"ns\").made"; }
+	before=$(made)
+	trap "pkill -CONT -x vqp-metad" EXIT
+	pkill -STOP -x vqp-metad
+	request c1 node-a 3 10.95.0.1 | socat -u - UNIX-CONNECT:$run/vqpd.sock
+	eventually eval "[ \$(made) -gt $before ]"
+	eventually not present 3 10.95.0.1
+}
+
+added_again_with_limits() {
+	ip netns add node-a
+	add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"max_bytes\":65536}" | jq -e .ok
+	[ "$(limits_of 3 10.95.0.1)" = 5/-/65536 ]
+	holds node-a "made=5 errno=EDQUOT again=OK" vqps --count=10
+	add c1 node-a 3 10.95.0.1 | jq -e .ok
+	[ "$(limits_of 3 10.95.0.1)" = 5/-/65536 ]
+	add c1 node-a 3 10.95.0.1 "{\"max_vqps\":\"unlimited\",\"max_mrs\":7}" | jq -e .ok
+	[ "$(limits_of 3 10.95.0.1)" = -/7/65536 ]
+	add c1 node-a 3 10.95.0.1 "{\"max_rate\":1000000,\"priority\":1}" | jq -e ".limits.priority == 1"
+	[ "$(sending_of 3 10.95.0.1)" = 1000000/1 ]
+}
+
+limits_outlive_vqpd() {
+	ip netns add node-a; add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5}"
+	vqpctl ns set --netns node-a --max-mrs 6
+	stop vqpd -KILL
+	start vqpd --meta 10.77.0.1
+	eventually ask "{\"op\":\"status\"}"
+	[ "$(limits_of 3 10.95.0.1)" = 5/6/- ]
+	holds node-a "made=5 errno=EDQUOT again=OK" vqps --count=10
+}
+
+silent_clients_hold_up_nobody() {
+	sleep 30 | socat - UNIX-CONNECT:/run/vqp/vqpd.sock & silent=$!
+	(printf "{\"op\":"; sleep 30) | socat - UNIX-CONNECT:/run/vqp/vqpd.sock & half=$!
+	sleep 0.5
+	timeout 25 bash -c "source /vqp/tests/node/node.bash; ask \"{\\\"op\\\":\\\"status\\\"}\"" | jq .ok
+	pkill -P $$ sleep; kill $silent $half 2>/dev/null || true
+}
+
+leaves_while_it_waits() {
+	rm -f /run/answer
+	leave() { add c2 node-b 3 10.95.0.2 >/run/answer; }
+	leave & asker=$!
+	eventually present 3 10.95.0.2
+	kill $(pgrep -x socat) $asker || true
+	wait $asker || true
+	[ -s /run/answer ] || eventually not present 3 10.95.0.2
+}
+
+restart_keeps_namespaces() {
+	inside node-b vqpt send 10.95.0.1 700 --bytes=64 --count=2000 >/tmp/send.log 2>&1 & sender=$!
+	stop vqpd -KILL
+	not pidof vqpd
+	start vqpd --meta 10.77.0.1
+	wait $sender || { cat /tmp/send.log; false; }
+}
+
+meta_servers_set_by_hand() {
+	stop vqpd; key=$(table_key)
+	vqpctl meta set
+	[ "$(vqpctl meta list --json)" = "[]" ]
+	vqpctl meta set 10.77.0.1
+	[ "$(table_key)" = "$key" ]
+}

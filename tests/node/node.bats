@@ -49,14 +49,7 @@ teardown_file() {
 }
 
 @test "vqpctl: a netns is named by name, path or process" {
-	on 1 'ip netns add node-a; ip netns add node-b; ip netns add node-c
-		ip netns exec node-c sleep 60 >/dev/null 2>&1 & pid=$!
-		eventually eval "[ \$(stat -Lc %i /proc/$pid/ns/net) = $(stat -Lc %i /run/netns/node-c) ]"
-		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1
-		vqpctl ns add --netns /run/netns/node-b --tenant 3 --address 10.95.0.2
-		vqpctl ns add --netns pid:$pid --tenant 3 --address fd95::3
-		kill $pid
-		[ "$(vqpctl ns list --json | jq "map(select(.tenant == 3)) | length")" = 3 ]'
+	on 1 netns_by_name_path_or_process
 }
 
 @test "vqpctl: the namespaces of a netns are of one tenant" {
@@ -107,11 +100,7 @@ teardown_file() {
 }
 
 @test "vqpctl: a namespace is deleted by its netns or by its address, once" {
-	on 1 'box node-a 3 10.95.0.1; box node-b 3 10.95.0.2
-		vqpctl ns del --netns node-a
-		vqpctl ns del --tenant 3 --address 10.95.0.2
-		not present 3 10.95.0.1
-		not present 3 10.95.0.2'
+	on 1 deleted_by_netns_or_address
 	run on 1 'vqpctl ns del --netns node-a'
 	[ "$status" -eq 66 ]
 	run on 1 'vqpctl ns del --tenant 3 --address 10.95.0.2 --json 2>/dev/null | jq -r .errno'
@@ -144,12 +133,7 @@ teardown_file() {
 }
 
 @test "vqpctl: ns set changes the limits it is given, by netns or address, as often as one likes" {
-	on 1 'box node-a 3 10.95.0.1
-		vqpctl ns set --netns node-a --max-vqps 5 --max-bytes 1M
-		[ "$(limits_of 3 10.95.0.1)" = 5/-/1048576 ]
-		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes unlimited
-		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-mrs 7 --max-bytes unlimited
-		[ "$(limits_of 3 10.95.0.1)" = 5/7/- ]'
+	on 1 limits_as_often_as_one_likes
 }
 
 @test "vqpctl: a rate and a priority come with the namespace, are shown, and changed" {
@@ -158,21 +142,11 @@ teardown_file() {
 		[ "$(sending_of 3 10.95.0.1)" = 1048576/3 ]'
 	run on 1 'vqpctl ns list | grep node-a | tr -s " " | cut -d" " -f9-'
 	[ "$output" = "1048576 high" ]
-	on 1 'vqpctl ns set --netns node-a --priority low
-		[ "$(sending_of 3 10.95.0.1)" = 1048576/1 ]
-		vqpctl ns set --tenant 3 --address 10.95.0.1 --max-rate unlimited
-		[ "$(sending_of 3 10.95.0.1)" = -/1 ]
-		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --max-rate 64K --priority normal
-		[ "$(sending_of 3 10.95.0.1)" = 65536/2 ]'
+	on 1 rate_and_priority_change
 }
 
 @test "vqpctl: the same namespace added again gets the limits that are given, and keeps the others" {
-	on 1 'box node-a 3 10.95.0.1
-		vqpctl ns set --netns node-a --max-vqps 5 --max-mrs 6
-		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1
-		[ "$(limits_of 3 10.95.0.1)" = 5/6/- ]
-		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --max-vqps 9
-		[ "$(limits_of 3 10.95.0.1)" = 9/6/- ]'
+	on 1 added_again_keeps_limits
 }
 
 @test "vqpctl: limits belong to a namespace that is there, and not to the host's" {
@@ -264,12 +238,7 @@ device_of() { on "$1" 'echo $device'; }
 @test "vqpctl: the cache fills by connecting, and is flushed by address or all" {
 	on 1 'box node-a 3 10.95.0.1; box node-b 3 10.95.0.2'
 	on 2 'box node-c 3 10.95.0.3; vqpctl cache flush; eventually reaches node-c 10.95.0.1; eventually reaches node-c 10.95.0.2'
-	on 2 'cached() { vqpctl cache list --json | jq -e --arg gid "::ffff:$1" "any(.[]; .tenant == 3 and .gid == \$gid and .node_gid == \"::ffff:10.77.0.1\")"; }
-		cached 10.95.0.1; cached 10.95.0.2
-		vqpctl cache flush --tenant 3 --address 10.95.0.1
-		not cached 10.95.0.1; cached 10.95.0.2
-		vqpctl cache flush
-		not cached 10.95.0.2'
+	on 2 cache_is_flushed
 }
 
 @test "vqpctl: tables are for people, JSON for programs" {
@@ -382,16 +351,7 @@ device_of() { on "$1" 'echo $device'; }
 
 @test "daemons: what their units leave them is enough, and vqp-metad need not be root" {
 	disturb
-	on 1 'stop vqpd; stop vqp-metad
-		start_as_unit vqp-metad nobody
-		start_as_unit vqpd root --meta 10.77.0.1
-		eventually meta_up true
-		ip netns add node-a
-		add c1 node-a 3 10.95.0.1
-		eventually announced 3 10.95.0.1 1
-		del c1
-		eventually not announced 3 10.95.0.1
-		grep "^Uid:.65534" /proc/$(pidof vqp-metad)/status'
+	on 1 units_leave_enough
 }
 
 # ---- vqpd ----
@@ -414,14 +374,7 @@ device_of() { on "$1" 'echo $device'; }
 }
 
 @test "vqpd: an attachment is listed with its network, and a del of another network's leaves it" {
-	on 1 'ip netns add node-a
-		network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
-		ask "{\"op\":\"list\"}" | jq -e ".namespaces[] | select(.tenant == 3) |
-			.id == \"c1\" and .ifname == \"eth0\" and .network == \"red\""
-		network=blue del c1 | jq -e ".deleted == 0"
-		present 3 10.95.0.1
-		network=red del c1 | jq -e ".deleted == 1"
-		not present 3 10.95.0.1'
+	on 1 attachment_has_its_network
 }
 
 @test "vqpd: each attachment of a network namespace has a namespace of its own, and takes that alone away" {
@@ -430,44 +383,20 @@ device_of() { on "$1" 'echo $device'; }
 		network=blue add c1 node-a 3 10.95.0.2 | jq -e .published'
 	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.3 | jq -e .published
 		reaches node-b 10.95.0.1; reaches node-b 10.95.0.2'
-	on 1 'network=red del c1 | jq -e ".deleted == 1"
-		not present 3 10.95.0.1
-		present 3 10.95.0.2
-		network=blue add c1 node-a 3 10.95.0.2 | jq -e .ok
-		network=blue del c1 | jq -e ".deleted == 1"'
+	on 1 attachment_ends_alone
 }
 
 @test "vqpd: an address serves one attachment, others are told which" {
-	on 1 'ip netns add node-a
-		network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
-		network=blue add c1 node-a 3 10.95.0.1 | jq -e ".errno == \"EEXIST\" and (.error | contains(\"c1/eth0/red\"))"
-		network=red add c1 node-a 3 10.95.0.1 | jq -e .ok
-		network=red del c1 | jq -e ".deleted == 1"'
+	on 1 address_serves_one_attachment
 }
 
 @test "vqpd: what was made for a client that went away before its answer is removed" {
 	disturb
-	on 1 'ip netns add node-a
-		made() { vqpctl status --json | jq ".counters[] | select(.name == \"ns\").made"; }
-		before=$(made)
-		trap "pkill -CONT -x vqp-metad" EXIT
-		pkill -STOP -x vqp-metad
-		request c1 node-a 3 10.95.0.1 | socat -u - UNIX-CONNECT:$run/vqpd.sock
-		eventually eval "[ \$(made) -gt $before ]"
-		eventually not present 3 10.95.0.1'
+	on 1 gone_client_leaves_nothing
 }
 
 @test "vqpd: a namespace is added with limits, and added again with others" {
-	on 1 'ip netns add node-a
-		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"max_bytes\":65536}" | jq -e .ok
-		[ "$(limits_of 3 10.95.0.1)" = 5/-/65536 ]
-		holds node-a "made=5 errno=EDQUOT again=OK" vqps --count=10
-		add c1 node-a 3 10.95.0.1 | jq -e .ok
-		[ "$(limits_of 3 10.95.0.1)" = 5/-/65536 ]
-		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":\"unlimited\",\"max_mrs\":7}" | jq -e .ok
-		[ "$(limits_of 3 10.95.0.1)" = -/7/65536 ]
-		add c1 node-a 3 10.95.0.1 "{\"max_rate\":1000000,\"priority\":1}" | jq -e ".limits.priority == 1"
-		[ "$(sending_of 3 10.95.0.1)" = 1000000/1 ]'
+	on 1 added_again_with_limits
 }
 
 @test "vqpd: limits that it does not know or that are none are refused, and nothing is added" {
@@ -489,13 +418,7 @@ device_of() { on "$1" 'echo $device'; }
 
 @test "vqpd: limits outlive it" {
 	disturb
-	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5}"
-		vqpctl ns set --netns node-a --max-mrs 6
-		stop vqpd -KILL
-		start vqpd --meta 10.77.0.1
-		eventually ask "{\"op\":\"status\"}"
-		[ "$(limits_of 3 10.95.0.1)" = 5/6/- ]
-		holds node-a "made=5 errno=EDQUOT again=OK" vqps --count=10'
+	on 1 limits_outlive_vqpd
 	run on 1 'ask "{\"op\":\"list\"}" | jq -c ".namespaces[] | select(.tenant == 3) | [.vqps, .max_vqps, .max_mrs]"'
 	[ "$output" = '[0,5,6]' ]
 }
@@ -551,11 +474,7 @@ device_of() { on "$1" 'echo $device'; }
 }
 
 @test "vqpd: a silent client holds up nobody" {
-	run on 1 'sleep 30 | socat - UNIX-CONNECT:/run/vqp/vqpd.sock & silent=$!
-		(printf "{\"op\":"; sleep 30) | socat - UNIX-CONNECT:/run/vqp/vqpd.sock & half=$!
-		sleep 0.5
-		timeout 25 bash -c "source /vqp/tests/node/node.bash; ask \"{\\\"op\\\":\\\"status\\\"}\"" | jq .ok
-		pkill -P $$ sleep; kill $silent $half 2>/dev/null || true'
+	run on 1 silent_clients_hold_up_nobody
 	[ "${lines[0]}" = true ]
 }
 
@@ -565,13 +484,7 @@ device_of() { on "$1" 'echo $device'; }
 	# a slow node has its answer, without the meta server, before it leaves
 	for _ in {1..10}; do
 		on 1 'pkill -STOP -x vqp-metad'
-		on 2 'rm -f /run/answer
-			leave() { add c2 node-b 3 10.95.0.2 >/run/answer; }
-			leave & asker=$!
-			eventually present 3 10.95.0.2
-			kill $(pgrep -x socat) $asker || true
-			wait $asker || true
-			[ -s /run/answer ] || eventually not present 3 10.95.0.2'
+		on 2 leaves_while_it_waits
 		on 1 'pkill -CONT -x vqp-metad'
 		on 2 '[ -s /run/answer ]' || break
 		on 2 'del c2; eventually meta_up true'
@@ -601,11 +514,7 @@ device_of() { on "$1" 'echo $device'; }
 	disturb
 	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1; serve node-a echo-server 700'
 	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2'
-	on 2 'inside node-b vqpt send 10.95.0.1 700 --bytes=64 --count=2000 >/tmp/send.log 2>&1 & sender=$!
-		stop vqpd -KILL
-		not pidof vqpd
-		start vqpd --meta 10.77.0.1
-		wait $sender || { cat /tmp/send.log; false; }'
+	on 2 restart_keeps_namespaces
 	run on 2 'eventually ask "{\"op\":\"list\"}"; ask "{\"op\":\"list\"}" | jq -r ".namespaces[] | select(.tenant == 3).name"'
 	[ "${lines[-1]}" = c2/eth0 ]
 	on 1 'vqpctl cache flush; reaches node-a 10.95.0.2'
@@ -735,11 +644,7 @@ device_of() { on "$1" 'echo $device'; }
 
 @test "meta: vqpctl can set what vqpd sets" {
 	disturb
-	on 2 'stop vqpd; key=$(table_key)
-		vqpctl meta set
-		[ "$(vqpctl meta list --json)" = "[]" ]
-		vqpctl meta set 10.77.0.1
-		[ "$(table_key)" = "$key" ]'
+	on 2 meta_servers_set_by_hand
 	run on 2 'vqpctl meta set 10.77.0.2:1'
 	[ "$status" -eq 69 ]
 	[[ $output == *"is vqp-metad running there?" ]]

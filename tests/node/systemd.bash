@@ -54,3 +54,35 @@ docker_unit() { echo "docker-$(docker inspect --format '{{.Id}}' "$1").scope"; }
 is_back() {
 	[ "$(docker inspect --format '{{.State.Running}}' "$1")" = true ] && is_served "$(docker_address "$1")"
 }
+
+confined_by_apparmor() {
+	docker run --detach --device vqp.io/device=vqp --name x1 vqp-test vqpt echo-server 7000
+	[ "$(cat /proc/"$(docker_pid x1)"/attr/current)" = "docker-default (enforce)" ]
+	eventually is_served "$(docker_address x1)"
+	docker_exec x1 vqpt --count=5 send "$(docker_address x1)" 7000
+	docker_remove x1
+	eventually has_namespaces 0
+}
+
+device_survives_unit_changes() {
+	docker_start x1 sleep 1000
+	systemctl set-property --runtime "$(docker_unit x1)" CPUWeight=50 TasksMax=100
+	docker update --cpus 0.5 x1
+	docker exec --detach x1 vqpt echo-server 7000
+	eventually is_served "$(docker_address x1)"
+	docker_exec x1 vqpt --count=2 send "$(docker_address x1)" 7000
+	docker_remove x1
+}
+
+containers_survive_vqpd() {
+	docker_start x1 vqpt echo-server 7000
+	address=$(docker_address x1)
+	eventually is_served "$address"
+	systemctl kill --signal KILL vqpd
+	docker_exec x1 vqpt --count=2 send "$address" 7000
+	eventually is_ready
+	docker_exec x1 vqpt --count=2 send "$address" 7000
+	docker_remove x1
+	eventually has_namespaces 0
+	systemctl reset-failed vqpd
+}

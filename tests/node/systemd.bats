@@ -80,35 +80,15 @@ outlives_daemon_reload() {
 
 @test "Docker: a container confined by AppArmor has its namespace by the CDI device" {
 	on 1 docker_knows_cdi || skip "Docker before 25 has no CDI"
-	on 1 'docker run --detach --device vqp.io/device=vqp --name x1 vqp-test vqpt echo-server 7000
-		[ "$(cat /proc/$(docker_pid x1)/attr/current)" = "docker-default (enforce)" ]
-		eventually is_served "$(docker_address x1)"
-		docker_exec x1 vqpt --count=5 send $(docker_address x1) 7000
-		docker_remove x1
-		eventually has_namespaces 0'
+	on 1 confined_by_apparmor
 }
 
 @test "a container keeps the device when limits of its unit are changed" {
-	on 1 'docker_start x1 sleep 1000
-		systemctl set-property --runtime "$(docker_unit x1)" CPUWeight=50 TasksMax=100
-		docker update --cpus 0.5 x1
-		docker exec --detach x1 vqpt echo-server 7000
-		eventually is_served "$(docker_address x1)"
-		docker_exec x1 vqpt --count=2 send "$(docker_address x1)" 7000
-		docker_remove x1'
+	on 1 device_survives_unit_changes
 }
 
 @test "vqpd is started anew when it is killed, and its containers do not notice" {
-	on 1 'docker_start x1 vqpt echo-server 7000
-		address=$(docker_address x1)
-		eventually is_served "$address"
-		systemctl kill --signal KILL vqpd
-		docker_exec x1 vqpt --count=2 send "$address" 7000
-		eventually is_ready
-		docker_exec x1 vqpt --count=2 send "$address" 7000
-		docker_remove x1
-		eventually has_namespaces 0
-		systemctl reset-failed vqpd'
+	on 1 containers_survive_vqpd
 }
 
 @test "after a reboot all is there again, containers that Docker restarts, too" {
