@@ -1,37 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The initiator's half of a flow: takes messages, transmits their packets
- * within a window, retransmits, completes messages once and in order.
- * Driven by events; time (microseconds, monotonic) is passed in; all effects
- * go through struct vqp_tx_ops. The caller serializes calls for one flow (in
- * the kernel: the VQP's lock). Callbacks are made under that serialization and
- * must not call back into the same flow.
+ * The initiator's half of a flow takes messages, transmits their packets within a congestion
+ * window, retransmits what is lost, and completes each message once and in posting order.
  *
- * PSNs: a SEND or WRITE takes one per packet of cfg.payload_bytes (at least
- * one); a READ takes one per chunk of VQP_READ_CHUNK_PACKETS packets. PSNs are
- * given out when a packet is first sent, and compared modulo 2^32.
+ * Calls and callbacks: the caller passes in events and the time (monotonic, in microseconds), and
+ * every effect goes through struct vqp_tx_ops. The caller serializes all calls for one flow; in
+ * the kernel the VQP's lock does. Callbacks are made under that serialization and must not call
+ * into the same flow. The caller hands in only answers from the node that is the present target.
  *
- * Reliability: the target carries packets out in order, and answers a gap with
- * NAK_SEQ, which says what it holds of those behind it: the others that it must
- * have missed are sent again; all of them, if it holds none. READ chunks are idempotent: what is
- * missing of a response is requested again, from the first to the last missing
- * packet, as soon as the end of that response or of a later one arrives. Atomics are carried out
- * once: the target remembers what the last VQP_READ_CHUNKS found, and no more are sent than that.
- * Each time the flow goes back, and each READ request, is a new turn; answers
- * repeat the turn, so that an answer to an earlier one is never taken for news,
- * and round trips are measured however often a packet is sent.
- * The window is cut by what is lost, but to no less than half in a round trip, and is one
- * packet after a timeout, RNR or BUSY. It grows by what is acknowledged, and
- * by VQP_TX_GROWTH packets in a round trip from where it was when packets were lost.
- * Turns also tell what came late and was not lost: then the cut is undone.
- * After giveup_us without progress every message fails with RETRY_EXC_ERR;
- * RNR and BUSY count as progress, waiting for room at the carrier does not. While the flow is
- * throttled the time stands still for it, and while its timer is late, but for forget_us.
- * What the target refuses fails once all messages before it are finished.
- * A target that has forgotten the flow may have carried out what it has not
- * acknowledged: nothing that could be seen twice is sent again, the flow fails.
+ * PSNs: a SEND or a WRITE takes one PSN per packet of cfg.payload_bytes, and at least one. A READ
+ * takes one PSN per chunk of VQP_READ_CHUNK_PACKETS packets, and an atomic takes one. A packet
+ * gets its PSN when it is first sent. PSNs are compared modulo 2^32.
  *
- * The caller hands in only answers from the node that is the present target.
+ * Reliability: the target carries out packets in order. It answers a gap with NAK_SEQ, which says
+ * which of the packets behind the gap it holds. The initiator sends the packets again that the
+ * target must have missed, or all of them if the target holds none. A READ chunk is idempotent:
+ * when the end of its response or of a later response arrives, the initiator requests what is
+ * missing again, from the first to the last missing packet. An atomic is carried out once: the
+ * target remembers the results of the last VQP_READ_CHUNKS atomics, and no more atomics than
+ * that are outstanding.
+ *
+ * Turns: each return to an earlier PSN and each READ request begins a new turn, and every answer
+ * repeats the turn of the packet that it answers. An answer to an earlier turn is therefore never
+ * taken for news, and a round trip can be measured however often a packet is sent.
+ *
+ * Window: a loss cuts the window, but to no less than half within one round trip. A timeout, RNR
+ * and BUSY set it to one packet. It grows by what is acknowledged up to ssthresh, and from there
+ * by VQP_TX_GROWTH packets per round trip. If an answer's turn shows that a packet was late and
+ * not lost, the cut is undone.
+ *
+ * Failure: after giveup_us without progress every message fails with RETRY_EXC_ERR. RNR and BUSY
+ * count as progress, and waiting for room at the carrier does not. The time does not run for a
+ * flow that is throttled, nor while its timer is late, except towards forget_us. A request that
+ * the target refuses fails when all messages before it are finished. A target that has forgotten
+ * the flow may have carried out packets that it has not acknowledged: the flow then fails rather
+ * than send anything again that could be seen twice.
  */
 #ifndef VQP_ENGINE_TX_H
 #define VQP_ENGINE_TX_H
@@ -40,170 +43,197 @@
 #include <linux/list.h>
 #include "wire.h"
 
-#define VQP_TX_PAUSE_DOUBLINGS	6	/* of the pause that a target asks for */
-#define VQP_TX_GROWTH		4
-#define VQP_TX_ASK_EVERY	16	/* packets, of a flow that goes on */
+#define VQP_TX_PAUSE_DOUBLINGS	6	/* The pause that a target asks for doubles so often. */
+#define VQP_TX_GROWTH		4	/* packets per round trip, above ssthresh */
+#define VQP_TX_ASK_EVERY	16	/* Of so many packets one asks for an ACK. */
 
-/* One work request of the initiator. The caller's before vqp_tx_post() and after complete(). */
+/* One work request. It belongs to the engine from vqp_tx_post() until complete(). */
 struct vqp_msg {
-	struct list_head link;		/* engine's while posted */
+	struct list_head link;		/* in vqp_tx.msgs while posted, else the caller's */
 	u8  op;				/* VQP_OP_SEND, _WRITE, _READ, _CMP_SWP, _FETCH_ADD */
 	u32 flags;			/* VQP_PKT_IMM, VQP_PKT_SOLICITED */
-	u32 imm;
-	bool fence;			/* not before what earlier ones fetch has arrived */
-	u32 bytes;			/* at most 1 GiB; 0 is fine; VQP_ATOMIC_BYTES of atomics */
+	u32 imm;			/* in wire order, with VQP_PKT_IMM */
+	/* The message is not sent until the data of all earlier READs and atomics has arrived. */
+	bool fence;
+	u32 bytes;			/* 0 to VQP_WIRE_MSG_MAX; VQP_ATOMIC_BYTES for an atomic */
 	u64 remote_addr;
 	u32 rkey;
-	u64 compare_add, swap;		/* atomics, as in struct vqp_pkt */
-	/* engine's */
-	u32 psn;			/* of the first packet or chunk, once assigned */
-	u32 psns;			/* how many */
-	bool assigned;
+	u64 compare_add, swap;		/* of an atomic, as in struct vqp_pkt */
+
+	/* The engine's own. */
+	u32 psn;			/* the first packet's or chunk's, if assigned */
+	u32 psns;			/* the number of PSNs that the message takes */
+	bool assigned;			/* The message has its PSNs. */
 };
 
 struct vqp_tx;
 
 struct vqp_tx_ops {
 	/*
-	 * Transmit a packet: `pkt` is filled but for the node-level fields
-	 * (epochs, and with VQP_PKT_OPEN the open header save open_psn); its payload is
-	 * bytes [offset, offset + bytes) of msg's local memory (msg is NULL and
-	 * bytes 0 for CLOSE). 0; -EAGAIN: no room, -EBUSY: the flow is throttled, it may not send
-	 * now; the caller will call vqp_tx_run() when there is, or it may; other: the local memory
-	 * is bad, msg fails with LOC_PROT_ERR and the flow aborts. A flow that may soon be
-	 * throttled should have VQP_PKT_ACK_REQ added.
+	 * Transmit a packet. The engine has filled `pkt` except for the fields of the node: the
+	 * epochs and, with VQP_PKT_OPEN, the open header without open_psn. The payload is bytes
+	 * [offset, offset + bytes) of msg's local memory; for a CLOSE msg is NULL and bytes 0.
+	 * Returns 0; -EAGAIN if the carrier has no room, or -EBUSY if the flow is throttled:
+	 * the caller calls vqp_tx_run() when the flow may go on; another error if the local
+	 * memory is bad: msg then fails with LOC_PROT_ERR and the flow aborts. The callee adds
+	 * VQP_PKT_ACK_REQ if the flow may soon be throttled.
 	 */
 	int (*xmit)(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		    u32 offset, u32 bytes);
 	/*
-	 * Put READ data, or what an atomic found, at `offset` of msg's local memory. Non-zero:
-	 * LOC_PROT_ERR, abort.
+	 * Copy the data of a READ, or the previous value that an atomic returns, to `offset` of
+	 * msg's local memory. On a non-zero result msg fails with LOC_PROT_ERR and the flow
+	 * aborts.
 	 */
 	int (*place)(struct vqp_tx *tx, struct vqp_msg *msg, u32 offset, const void *data,
 		     u32 bytes);
-	/* msg is finished (enum vqp_wc_status) and the caller's again. In posting order. */
+	/*
+	 * msg is finished with this enum vqp_wc_status and belongs to the caller again. Messages
+	 * complete in posting order.
+	 */
 	void (*complete)(struct vqp_tx *tx, struct vqp_msg *msg, u32 status);
 	/*
-	 * Call vqp_tx_timeout() at or after `at_us`. One deadline per flow, the newest call holds;
-	 * never disarmed.
+	 * Have vqp_tx_timeout() called at or after `at_us`. A flow has one deadline, which the
+	 * latest call sets; it is never disarmed.
 	 */
 	void (*arm)(struct vqp_tx *tx, u64 at_us);
 	/*
-	 * The target says its metadata is stale (NAK_NO_NS, NAK_EPOCH). The flow is
-	 * stopped; the caller looks up again, then calls vqp_tx_retarget() or vqp_tx_abort().
+	 * The target says that its metadata is stale (NAK_NO_NS, NAK_EPOCH). The flow is
+	 * stopped until the caller, which looks the target up again, calls vqp_tx_retarget() or
+	 * vqp_tx_abort().
 	 */
 	void (*stale)(struct vqp_tx *tx);
 };
 
 struct vqp_tx_cfg {
-	u32 payload_bytes;		/* per packet */
-	u32 window_packets;		/* PSNs in flight at most */
-	/* retransmission timeout, doubling; the first is rto_min_us */
+	u32 payload_bytes;		/* the payload of a full packet */
+	u32 window_packets;		/* the most PSNs that are in flight */
+	/* The retransmission timeout begins at rto_min_us, and doubles up to rto_max_us. */
 	u32 rto_min_us, rto_max_us;
-	u32 giveup_us;			/* without any progress */
-	/* the target may forget what it heard longer ago; 0: it never does */
+	u32 giveup_us;			/* The flow fails after so long without progress. */
+	/* The target may forget a flow that it has not heard of for so long; 0: it never does. */
 	u32 forget_us;
-	/* idle for so long: let the target's context go; 0: never */
+	/* A flow that is idle for so long lets the target's context go; 0: it never does. */
 	u32 close_us;
 };
 
 /* A READ chunk, or an atomic, that is outstanding. */
 struct vqp_tx_read {
-	struct vqp_msg *msg;		/* NULL: free */
+	struct vqp_msg *msg;		/* NULL: the slot is free. */
 	u32 psn;
-	u32 number;			/* of the flow's atomics */
-	u32 offset;			/* of the chunk in msg */
-	u32 bytes;
-	u32 missing;			/* bit i: packet i of the chunk has not arrived */
-	u32 last;			/* last packet of the latest request */
+	u32 number;			/* an atomic's place among the atomics of the flow */
+	u32 offset;			/* of the chunk in msg, in bytes */
+	u32 bytes;			/* of the chunk */
+	u32 missing;			/* Bit i is set until packet i of the chunk arrives. */
+	u32 last;			/* the last packet that the latest request asks for */
 	u16 turn;			/* of the latest request */
-	u64 wait_us;			/* the retransmission timeout runs from here */
-	bool again;			/* to be requested again */
+	u64 wait_us;			/* The retransmission timeout runs from this time on. */
+	bool again;			/* It is to be requested again. */
 };
 
 struct vqp_tx {
 	const struct vqp_tx_ops *ops;
 	const struct vqp_tx_cfg *cfg;
-	struct list_head msgs;		/* posted and not completed, in order */
-	u32 flow;
-	u32 psn_next;			/* first PSN never sent */
-	u32 psn_send;			/* next to transmit; before psn_next after going back */
-	u32 psn_acked;			/* the target has executed all before it */
-	u32 psn_resent;			/* from here on each was sent once at most */
-	struct vqp_mask lost;		/* these of psn_acked and on are to be sent again */
-	u32 held;			/* packets after psn_acked that are known to be there */
-	/* message that psn_send belongs to, or the first without PSNs; NULL: nothing to send */
+	struct list_head msgs;		/* posted and not completed, in posting order */
+	u32 flow;			/* the number of the flow at the initiating node */
+
+	u32 psn_next;			/* the first PSN that was never sent */
+	u32 psn_send;			/* the next PSN to send; below psn_next after a return */
+	u32 psn_acked;			/* The target has carried out all PSNs below it. */
+	u32 psn_resent;			/* Each PSN from it on was sent at most once. */
+	struct vqp_mask lost;		/* the PSNs from psn_acked on that are to be sent again */
+	/* the number of PSNs above psn_acked that the target holds */
+	u32 held;
+	/* The message of psn_send, or the first one without PSNs; NULL: nothing is to be sent. */
 	struct vqp_msg *next;
 	struct vqp_tx_read reads[VQP_READ_CHUNKS];
-	u32 atomics;			/* sent */
-	u32 cwnd;			/* packets in flight, at present */
-	u32 ssthresh;			/* from here on it grows slowly: */
-	u32 cwnd_growth;		/* so many parts of the window of a packet */
-	u32 cwnd_least;			/* to which it is cut before cut_turn */
-	u32 cwnd_before;		/* the cuts, which may be undone; or 0 */
-	u32 cap;			/* the caller's: the window is no greater; 0: no cap */
-	u32 psn_asked;			/* after the latest that asked for an answer */
-	u16 turn;
-	u16 cut_turn;			/* the first since the window was cut */
-	u16 undo_turn;			/* answers to earlier ones undo it */
-	u16 back_turn;			/* the first since what was lost was sent again */
-	u64 progress_us;		/* last time anything advanced, or became outstanding */
-	u64 heard_us;			/* last answer, or since something is outstanding */
-	u64 wait_us;			/* the retransmission timeout of psn_acked runs from here */
-	u64 pause_us;			/* RNR, BUSY: send nothing before; or 0 */
-	u64 throttled_us;		/* throttled; the time up to here is made good; or 0 */
-	u64 deadline_us;		/* armed, or 0 */
-	u64 rtt_sent_us;		/* send time of rtt_psn in rtt_turn, or 0 */
+	u32 atomics;			/* the number of atomics that were sent */
+
+	u32 cwnd;			/* congestion window, in packets */
+	/* From this window on it grows by VQP_TX_GROWTH a round trip. */
+	u32 ssthresh;
+	/* the fraction of a packet that the window has grown, in 1/cwnd */
+	u32 cwnd_growth;
+	u32 cwnd_least;			/* Before cut_turn no loss cuts the window below this. */
+	u32 cwnd_before;		/* the window before cuts that may be undone, or 0 */
+	/* The caller keeps the window no greater than this; 0: no cap. */
+	u32 cap;
+	u32 psn_asked;			/* the PSN behind the latest packet with VQP_PKT_ACK_REQ */
+	u16 turn;			/* of what is sent now */
+	u16 cut_turn;			/* the first turn after the window was cut */
+	u16 undo_turn;			/* An answer to a turn before this one undoes the cut. */
+	u16 back_turn;			/* the first turn after lost packets were sent again */
+
+	u64 progress_us;		/* when a message last advanced or became outstanding */
+	/* the latest answer, or when something became outstanding */
+	u64 heard_us;
+	/* The retransmission timeout of psn_acked runs from here on. */
+	u64 wait_us;
+	/* After RNR or BUSY nothing is sent before this time; or 0. */
+	u64 pause_us;
+	/* While throttled: the time for which deadlines are moved; or 0. */
+	u64 throttled_us;
+	u64 deadline_us;		/* the time given to arm(), or 0 */
+	/* when rtt_psn was sent in rtt_turn; 0: nothing is measured */
+	u64 rtt_sent_us;
 	u32 rtt_psn;
 	u16 rtt_turn;
 	u32 srtt_us, rttvar_us, rto_us;
-	u32 fail_psn;			/* with `fail`: the packet that cannot be carried out */
-	/* its message's status, once all before it are finished; or 0 */
+
+	/* With `fail`: the PSN of the packet that the target refused. */
+	u32 fail_psn;
+	/* The status of that packet's message, once all messages before it are finished; or 0. */
 	u32 fail;
-	/* some answer arrived since (re)targeting: OPEN no longer needed */
+	/* An answer has arrived since the flow got this target, which needs no OPEN any more. */
 	bool opened;
-	bool touched;			/* the target may have a context */
-	u32 pauses;			/* in a row, at most VQP_TX_PAUSE_DOUBLINGS */
-	bool stopped;			/* stale target: waiting for the caller */
-	bool blocked;			/* nothing is outstanding, and the carrier has no room */
-	bool dead;			/* aborted or closed */
+	bool touched;			/* The target may have a context of the flow. */
+	u32 pauses;			/* in a row, up to VQP_TX_PAUSE_DOUBLINGS */
+	bool stopped;			/* The target is stale, and the caller looks it up. */
+	bool blocked;			/* Nothing is outstanding, and the carrier has no room. */
+	bool dead;			/* It was aborted or closed. */
 	u64 packets_sent, packets_resent;
 };
 
 void vqp_tx_init(struct vqp_tx *tx, const struct vqp_tx_ops *ops,
 		 const struct vqp_tx_cfg *cfg, u32 flow, u32 first_psn);
 
-/* Append a message and send what the window allows. On a dead flow: WR_FLUSH_ERR at once. */
+/*
+ * Append a message and send what the window allows. On a dead flow the message completes with
+ * WR_FLUSH_ERR at once.
+ */
 void vqp_tx_post(struct vqp_tx *tx, struct vqp_msg *msg, u64 now_us);
 
-/*
- * Send what the window allows (after -EAGAIN or -EBUSY, or several posts queued by
- * vqp_tx_queue()).
- */
+/* Append a message, and send nothing: vqp_tx_run() follows the last of several messages. */
 void vqp_tx_queue(struct vqp_tx *tx, struct vqp_msg *msg);
+
+/* Send what the window allows; to be called, too, when xmit() is possible after an error. */
 void vqp_tx_run(struct vqp_tx *tx, u64 now_us);
 
-/* ACK, NAK or READ_RESP of this flow; any content is safe. `pkt->payload` stays valid meanwhile. */
+/*
+ * An ACK, NAK or READ_RESP of this flow has arrived. Any content of `pkt` is safe. The caller keeps
+ * pkt->payload valid until the function returns.
+ */
 void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us);
 
+/* The time that arm() was given has come, or is near: an early call does no harm. */
 void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us);
 
-/* Fail everything: the oldest message with `status`, the others with WR_FLUSH_ERR. */
+/* Fail all messages: the oldest one with `status`, the others with WR_FLUSH_ERR. */
 void vqp_tx_abort(struct vqp_tx *tx, u32 status);
 
 /*
- * Start over with a new target, from the oldest PSN not acknowledged, or for a
- * SEND or WRITE the first of its message.
+ * Start over with a new target: from the oldest PSN that is not acknowledged or, if that belongs to
+ * a SEND or a WRITE, from the first PSN of its message.
  */
 void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us);
 
 /*
- * Tell the target to let go of its context, if it has one. Best effort. The
- * flow is dead from here on: what is still posted ends with WR_FLUSH_ERR.
+ * Tell the target to let go of its context, if it has one; the packet may be lost. The flow is dead
+ * afterwards: messages that are still posted complete with WR_FLUSH_ERR.
  */
 void vqp_tx_close(struct vqp_tx *tx);
 
-/* Nothing but `cap` keeps the flow from sending. */
+/* Does nothing but `cap` keep the flow from sending? */
 bool vqp_tx_is_capped(struct vqp_tx *tx);
 
 static inline bool vqp_tx_idle(const struct vqp_tx *tx)
