@@ -152,7 +152,7 @@ struct vqp_tx {
 	u32 cwnd;			/* congestion window, in packets */
 	/* From this window on it grows by VQP_TX_GROWTH a round trip. */
 	u32 ssthresh;
-	/* the fraction of a packet that the window has grown, in 1/cwnd */
+	/* The growth that makes no whole packet yet, in parts of which cwnd are a packet. */
 	u32 cwnd_growth;
 	u32 cwnd_least;			/* Before cut_turn no loss cuts the window below this. */
 	u32 cwnd_before;		/* the window before cuts that may be undone, or 0 */
@@ -171,7 +171,7 @@ struct vqp_tx {
 	u64 wait_us;
 	/* After RNR or BUSY nothing is sent before this time; or 0. */
 	u64 pause_us;
-	/* While throttled: the time for which deadlines are moved; or 0. */
+	/* While the flow is throttled: the time up to which deadlines have been moved; or 0. */
 	u64 throttled_us;
 	u64 deadline_us;		/* the time given to arm(), or 0 */
 	/* when rtt_psn was sent in rtt_turn; 0: nothing is measured */
