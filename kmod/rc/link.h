@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * rc/ carries one-sided requests from NIC to NIC. It is an accelerator of dc, and knows dc, the
- * kernel's rpcs and the device; no other carrier knows it but zcopy/.
+ * kernel's rpcs and the device. Of the other carriers only zcopy/ knows rc/.
  *
- * The rc carrier's links: an RC QP towards a peer that VQPs of this node read and
- * write much. They share it; one-sided requests go by it from NIC to NIC, without
- * a copy and without the target's processors. A link is made in the background
- * once a peer is busy, let go when nobody uses it, and bounded in number; without
- * one, everything goes by dc.
+ * A link is an RC QP towards a peer that VQPs of this node read and write much. The VQPs share the
+ * link. Their one-sided requests go over it from NIC to NIC, without a copy and without the
+ * processors of the target. The node makes a link in the background when a peer is busy, ends it
+ * when it has been unused for a while, and bounds the number of links. Where there is no link, all
+ * requests go by dc.
  *
- * A link that fails costs no request: about what the QP did not bring to an end the
- * target is asked, whose half says which PSN it had reached. What was before it is done;
- * the others go by dc. rc/link.c is the life of links, rc/segment.c what goes over them.
+ * A link that fails costs no request. The initiator asks the target which PSN its half of the link
+ * had reached: segments before that PSN were carried out, and the others go by dc. rc/link.c has
+ * the life of links, rc/segment.c the requests that go over them.
  *
- * Locks: vqp.lock, then a link's lock.
+ * Lock order: vqp.lock, then vqp_link.lock.
  */
 #ifndef VQP_RC_LINK_H
 #define VQP_RC_LINK_H
@@ -35,71 +35,77 @@ struct vqp_device_user;
 struct vqp_peer;
 struct vqp_send;
 
-#define VQP_LINK_DEPTH		256	/* segments under way, of all VQPs; */
-#define VQP_LINK_VQP_DEPTH	64	/* of one */
-#define VQP_LINK_SGES		30	/* of a segment, at most */
+#define VQP_LINK_DEPTH		256	/* the most segments of a link that are under way */
+#define VQP_LINK_VQP_DEPTH	64	/* the most of them that are one VQP's */
+#define VQP_LINK_SGES		30	/* the most SGEs of a segment */
 
 struct vqp_link {
-	struct kref ref;		/* the list's, its peer's, each segment's and waiter's */
-	struct list_head node;		/* under rc/link.c's lock */
-	struct vqp_peer *peer;		/* referenced; constant, as number */
-	u32 number;			/* no other's of this load of the module */
-	struct vqp_dct dct;		/* where the peer was when it was begun */
-	struct ib_qp *qp;		/* made and destroyed by `work` */
-	bool connected;			/* its */
-	u32 sges;			/* of a segment */
-	u32 mtu;
-	bool up;			/* takes requests; written under lock */
-	bool failed;			/* takes none any more; likewise */
-	unsigned long used_at;		/* jiffies */
+	/* The list, the peer, each segment and each waiter have a reference. */
+	struct kref ref;
+	struct list_head node;		/* in the list of links, under rc/link.c's lock */
+	struct vqp_peer *peer;		/* referenced, constant */
+	u32 number;			/* unique until the module is unloaded, constant */
+	struct vqp_dct dct;		/* the peer's metadata when the link was begun */
+	struct ib_qp *qp;		/* `work` makes and destroys it. */
+	bool connected;			/* The QP is connected; only `work` uses this. */
+	u32 sges;			/* the most SGEs of a segment, which the device bounds */
+	u32 mtu;			/* bytes */
+	/* The link takes requests, or has failed and takes no more: written under `lock`. */
+	bool up;
+	bool failed;
+	unsigned long used_at;		/* when a request last went over it, in jiffies */
 
-	spinlock_t lock;		/* guards down to waiters */
-	u32 psn;			/* of the next segment */
-	u32 psn_given;			/* of the next that the QP is given */
-	bool broken;			/* a segment has failed */
-	u32 nposted;			/* segments, and room kept for them */
-	struct list_head posted;	/* segments, in order; */
-	struct ib_send_wr *chain;	/* the last of them, which the QP has not been given */
+	spinlock_t lock;		/* guards the fields down to waiters */
+	u32 psn;			/* the PSN that the next segment gets */
+	u32 psn_given;			/* the PSN of the next segment that the QP is given */
+	bool broken;			/* A segment has failed. */
+	u32 nposted;			/* the segments in `posted`, and room reserved for others */
+	struct list_head posted;	/* segments that are under way, in order of their PSNs */
+	/* The last segments of `posted`, which the QP has not been given yet; or NULL. */
+	struct ib_send_wr *chain;
 	struct ib_send_wr *chain_last;	/* valid while there is a chain */
-	u32 nchained;
-	struct list_head waiters;	/* struct vqp_wait of VQPs that wait for room */
+	u32 nchained;			/* the number of segments in the chain */
+	struct list_head waiters;	/* the struct vqp_wait of VQPs that wait for room */
 
-	struct list_head rkeys;		/* under rc/rkey.c's lock */
+	/* These are under rc/rkey.c's lock. */
+	struct list_head rkeys;
 	u32 nrkeys;
-	bool rkeys_closed;
-	struct work_struct ask_work;	/* asks for rkeys */
-	struct delayed_work work;	/* makes the QP; looks whether it is used; ends it */
+	bool rkeys_closed;		/* No rkey is added any more. */
+	struct work_struct ask_work;	/* It asks the target for the rkeys that are wanted. */
+	/* It makes the QP, ends a link that is not used, and cleans up after a failure. */
+	struct delayed_work work;
 	struct rcu_head rcu;
 };
 
 int __init vqp_link_init(void);
 void vqp_link_exit(void);
 
-/* Links and rc targets that there may be, each. */
+/* The most links of this node, which is the most rc targets as well. */
 u32 vqp_link_max(void);
 
 extern const struct vqp_carrier_ops vqp_rc_carrier;
 extern struct vqp_device_user vqp_link_device_user;
 
-/* By the node it goes to and number, referenced, or NULL. */
+/* The link with that number to node `gid`, referenced; or NULL. Any context. */
 struct vqp_link *vqp_link_get(const u8 *gid, u32 number);
 void vqp_link_put(struct vqp_link *link);
 
-/* Rkeys are wanted. Any context. */
+/* Have ask_work ask for the rkeys of the link that are wanted. Any context. */
 void vqp_link_ask_later(struct vqp_link *link);
 
-/* Its QP gave something back, or did not take it: it ends. Any context. */
+/* The QP failed a segment, or did not take one: the link takes no more, and ends. Any context. */
 void vqp_link_fail(struct vqp_link *link);
 
-/* ---- Requests; all under vqp.lock ---- */
+/* ---- Requests: all these are called under vqp.lock. ---- */
 
 /*
- * Can the request, a READ or a WRITE without immediate data, go by rc? If it might, its peer's
- * traffic is noted, a link made, a window asked for, so that a later one can.
+ * Can `send`, a READ or a WRITE without immediate data, go by rc? If it cannot now, the function
+ * counts it as traffic of its peer, begins a link or asks for a window, so that a later request
+ * can.
  */
 bool vqp_link_ready(struct vqp *vqp, struct vqp_send *send);
 
-/* What a request needs of its target's region: the kernel's own READs are for any. */
+/* The rights that `msg` needs of its target's region. A zero-copy READ of the kernel needs none. */
 static inline u32 vqp_link_access(const struct vqp *vqp, const struct vqp_msg *msg)
 {
 	if (vqp_is_zcopy(vqp))
@@ -107,7 +113,7 @@ static inline u32 vqp_link_access(const struct vqp *vqp, const struct vqp_msg *m
 	return msg->op == VQP_OP_READ ? VQP_ACCESS_REMOTE_READ : VQP_ACCESS_REMOTE_WRITE;
 }
 
-/* Of the `bytes` bytes at a target's address, those in the first of its windows. */
+/* The number of the `bytes` bytes at a target's address that lie in the first of its windows. */
 static inline u32 vqp_link_window_part(u64 addr, u32 bytes)
 {
 	const u32 left = VQP_WINDOW_BYTES - (addr & (VQP_WINDOW_BYTES - 1));
@@ -115,18 +121,23 @@ static inline u32 vqp_link_window_part(u64 addr, u32 bytes)
 	return min(bytes, left);
 }
 
-/* Whose request is in doubt, the oldest: referenced, or NULL. */
+/* The VQP of the oldest segment whose outcome is not known, referenced; or NULL. */
 struct vqp *vqp_link_first_vqp(struct vqp_link *link);
 
 /*
- * The link has failed and its QP says nothing any more: release what segments hold but their VQPs.
+ * The link has failed, and its QP completes nothing any more: release what the segments hold,
+ * except for their references on VQPs.
  */
 void vqp_segments_release(struct vqp_link *link);
 
-/* And decide over them: all that end before `psn` were carried out, if it is known. */
+/*
+ * Afterwards: decide about each segment. A WRITE that ends before `psn` was carried out. READs, and
+ * WRITEs that the target did not carry out, go by dc. If `psn` is not known, a WRITE that the QP
+ * was given is lost, and its request fails.
+ */
 void vqp_segments_settle(struct vqp_link *link, bool known, u32 psn);
 
-/* Who waits for room has none to wait for. */
+/* Let all VQPs go on that wait for room of the link. */
 void vqp_link_kick(struct vqp_link *link);
 
 #endif
