@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Kernel to kernel: what the modules of two nodes have to tell each other beside
- * the functions' data. A request and its answer are a SEND each, over the dc
- * carrier and so exactly once and in order, from one host namespace to port 0 of
- * the other: a port that no function can name.
+ * RPCs between the kernel modules of two nodes. A request and its answer are one SEND each, from
+ * the host namespace of one node to port 0 of the other's, a port that no function can name. The
+ * dc carrier delivers each SEND exactly once and in order.
  */
 #ifndef VQP_META_RPC_H
 #define VQP_META_RPC_H
@@ -15,12 +14,18 @@
 #define VQP_RPC_PARTS	8
 
 enum vqp_rpc_kind {
-	VQP_RPC_LINK_OPEN	= 1,	/* make a target for my QP; answer: its own (rc/target.h) */
-	VQP_RPC_LINK_CLOSE	= 2,	/* take no more; answer: the PSN it had reached */
-	VQP_RPC_WINDOW		= 3,	/* let me use part `index` of region `key` (rc/window.h) */
-	VQP_RPC_REVOKE		= 4,	/* region `key` goes: answer when you are done with it */
-	VQP_RPC_ZCOPY		= 5,	/* receive these; answer: how many (zcopy/recv.h) */
-	VQP_RPC_ZCOPY_RESULT	= 6,	/* what came of that? It is not to be begun any more */
+	/* Make an rc target for the initiator's QP. The answer has the target's QP (rc/target.h). */
+	VQP_RPC_LINK_OPEN	= 1,
+	/* Stop the rc target. The answer has the PSN that it had reached. */
+	VQP_RPC_LINK_CLOSE	= 2,
+	/* Open the window of stretch `index` of region `key` (rc/window.h). */
+	VQP_RPC_WINDOW		= 3,
+	/* Region `key` goes. The answer comes when no request uses it any more (rc/rkey.h). */
+	VQP_RPC_REVOKE		= 4,
+	/* Receive these messages. The answer says how many were received (zcopy/recv.h). */
+	VQP_RPC_ZCOPY		= 5,
+	/* Tell the outcome of that request, and do not begin it any more. */
+	VQP_RPC_ZCOPY_RESULT	= 6,
 	VQP_RPC_MAX		= VQP_RPC_ZCOPY_RESULT,
 };
 
@@ -30,7 +35,7 @@ struct vqp_rpc_part {
 	__be32 key;
 	__be32 bytes;
 	__be32 flags;		/* VQP_PKT_IMM */
-	u32 imm;		/* as given */
+	u32 imm;		/* in wire order, with VQP_PKT_IMM */
 };
 
 struct vqp_rpc_msg {
@@ -38,37 +43,40 @@ struct vqp_rpc_msg {
 	u8 kind;		/* enum vqp_rpc_kind */
 	u8 is_answer;
 	u8 reserved;
-	__be32 id;		/* of the request; the answer repeats it */
-	__be32 epoch;		/* of the node that sends this */
-	__be32 status;		/* answers: 0 or an errno */
-	__be32 link;		/* LINK_*, WINDOW: number of the link among its initiator's */
+	__be32 id;		/* the number of the request, which the answer repeats */
+	__be32 epoch;		/* the sending node's */
+	__be32 status;		/* of an answer: 0 or an errno value */
+	__be32 link;		/* LINK_*, WINDOW: the initiator's number of the link */
 	__be32 qpn, psn;	/* LINK_* */
-	__be32 mtu;		/* LINK_OPEN: bytes */
-	__be32 reads;		/* LINK_OPEN: that its end answers at once */
-	__be32 tenant;		/* WINDOW, REVOKE, ZCOPY*: whose region */
+	__be32 mtu;		/* LINK_OPEN: in bytes */
+	__be32 reads;		/* LINK_OPEN: the most READs that the sender answers at a time */
+	/* WINDOW, REVOKE, ZCOPY*: the namespace of the region, or of the sender. */
+	__be32 tenant;
 	u8 gid[VQP_GID_BYTES];
-	__be32 key;
-	__be32 index;		/* WINDOW */
-	__be32 rkey;		/* its answer: the device's key for it, */
-	__be32 access;		/* VQP_ACCESS_* it grants, */
-	__be64 iova;		/* the device's address of */
-	__be64 addr, bytes;	/* the part, as functions know it */
+	__be32 key;		/* WINDOW, REVOKE: of the region */
+	__be32 index;		/* WINDOW: the stretch of VQP_WINDOW_BYTES */
+	__be32 rkey;		/* answer to WINDOW: the device's rkey of the window */
+	__be32 access;		/* answer to WINDOW: the VQP_ACCESS_* that it grants */
+	__be64 iova;		/* answer to WINDOW: the device's address of `addr` */
+	__be64 addr, bytes;	/* answer to WINDOW: the window in the owner's addresses */
 	__be32 from_qp;		/* ZCOPY*: the sender's VQP */
-	__be32 zcopy;		/* its latest; each has a greater number */
-	u8 to_gid[VQP_GID_BYTES];	/* ZCOPY: whom the messages are for */
-	__be32 to_qp, to_port;
-	__be32 count;		/* of parts; answers: that were received */
-	__be32 giveup_ms;	/* ZCOPY: to be received within that, or not at all */
+	__be32 zcopy;		/* ZCOPY*: the number of the request; a VQP's numbers grow */
+	u8 to_gid[VQP_GID_BYTES];	/* ZCOPY: the address that the messages are for */
+	__be32 to_qp, to_port;	/* ZCOPY: the VQP or the port */
+	__be32 count;		/* ZCOPY: the number of parts; answer: of messages received */
+	/* ZCOPY: no message is to be received later than this after the request. */
+	__be32 giveup_ms;
 	struct vqp_rpc_part parts[VQP_RPC_PARTS];
 };
 
 /*
- * Carries out a request from node `gid`, which arrived at received_at (in jiffies). The answer
- * replaces the request, but for its status, which is the result: 0 or -errno. Process context.
+ * A handler carries out a request from node `gid`, which arrived at received_at (in jiffies), and
+ * writes the answer over the request. Its result, 0 or -errno, becomes the status of the answer.
+ * Process context.
  */
 typedef int (*vqp_rpc_handler)(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at);
 
-/* Register what answers requests of `kind`, before the first parent comes. */
+/* Register the handler of requests of `kind`, before the first parent comes. */
 void __init vqp_rpc_handle(enum vqp_rpc_kind kind, vqp_rpc_handler handler);
 
 struct vqp_rpc_call;
@@ -76,17 +84,21 @@ struct vqp_dct;
 struct vqp_device_user;
 
 /*
- * The answer has come, or (NULL) none will: the peer is gone or silent. Once for each call;
- * bottom halves off, calls to one node in the order of its answers.
+ * The answer has come, or it is NULL because the peer has gone or does not answer. The function is
+ * called once for each call with bottom halves off, and for the calls to one node in the order of
+ * its answers.
  */
 typedef void (*vqp_rpc_fn)(struct vqp_rpc_call *call, const struct vqp_rpc_msg *answer);
 
-/* The asker's memory, from vqp_rpc_start() until `answered` or vqp_rpc_cancel() returns. */
+/*
+ * A call that is under way. The memory is the caller's; it must stay from vqp_rpc_start() until
+ * answered() or vqp_rpc_cancel() returns.
+ */
 struct vqp_rpc_call {
 	struct hlist_node node;
 	u32 id;
 	u8 kind;
-	u8 gid[VQP_GID_BYTES];		/* who is asked */
+	u8 gid[VQP_GID_BYTES];		/* of the node that is called */
 	vqp_rpc_fn answered;
 };
 
@@ -96,25 +108,31 @@ void vqp_rpc_exit(void);
 extern struct vqp_device_user vqp_rpc_device_user;
 
 /*
- * Ask node `gid`, whose metadata is in the cache (tenant 0). 0, or -errno: then `answered` is not
- * called. Process context; resolves the node's address the first time.
+ * Call node `gid`, whose metadata is in the cache (tenant 0). 0, or -errno: answered() is then not
+ * called. Process context; the first call to a node resolves its address, which may take seconds.
  */
 int vqp_rpc_start(struct vqp_rpc_call *call, const u8 *gid, const struct vqp_rpc_msg *msg);
 
-/* Wait no longer: from here on `answered` is not called, and does not run. False: it was. */
+/*
+ * Wait no longer. Afterwards answered() does not run and is not called. False: it has been called.
+ * Process context.
+ */
 bool vqp_rpc_cancel(struct vqp_rpc_call *call);
 
 /*
- * Node `gid`, which was to be found at `dct`, does not answer: look a target on it up. 1: the node
- * has started its parent anew, and *dct and the channel lead there; -EHOSTUNREACH: the target's
- * address is on another node now; 0: nothing is known that was not. Process context.
+ * Node `gid`, which had the metadata *dct, does not answer: look up a target on it. 1: the node has
+ * made its parent anew, and *dct and the channel lead to the new one; -EHOSTUNREACH: the target's
+ * address is on another node now; 0: nothing new is known. Process context.
  */
 int vqp_rpc_relearn(const u8 *gid, struct vqp_dct *dct, u32 tenant, const u8 *target_gid);
 
-/* Nothing that was asked of that node arrives any more unless it has already. Process context. */
+/* Close the channel to that node: no request to it arrives there later. Process context. */
 void vqp_rpc_hang_up(const u8 *gid);
 
-/* Ask, and wait at most timeout_ms; the answer replaces the request. 0 or -errno, its own, too. */
+/*
+ * Call, and wait at most timeout_ms for the answer, which replaces the request. 0 or -errno, which
+ * may be the answer's status. Process context.
+ */
 int vqp_rpc(const u8 *gid, struct vqp_rpc_msg *msg, u32 timeout_ms);
 
 #endif

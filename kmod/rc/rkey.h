@@ -49,8 +49,8 @@ struct vqp_rkey {
 
 /*
  * The rkey by which requests of vqp reach [addr, addr + bytes) of region `key`, which lies in one
- * window, over the link with `access`: referenced. NULL: the target refuses it, or has yet to answer.
- * Any context.
+ * window, over the link with `access`: referenced. NULL: the target refuses it, or has yet to
+ * answer. Any context.
  */
 struct vqp_rkey *vqp_rkey_get(struct vqp_link *link, const struct vqp *vqp, u32 key, u64 addr,
 			      u32 bytes, u32 access);

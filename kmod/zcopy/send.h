@@ -3,12 +3,13 @@
  * zcopy/ carries large messages without a copy. It is an accelerator of dc that has the target
  * READ by rc, and so stands above both.
  *
- * Large messages without a copy (KRCORE, 4.5): the sender's half. Instead of the messages their
- * target's node is told where they are, and fetches them into the receives that they take, by rc.
- * What it cannot fetch, for want of a link, a window or a receive, goes by dc.
+ * Large messages without a copy (KRCORE, 4.5): the sender's half. The sender tells the target's
+ * node where the messages are in its memory. The target's node READs them by rc into the receives
+ * that they take. A message that it cannot READ, for want of a link, a window or a receive, goes by
+ * dc.
  *
- * A request that nobody answers is asked about until it is known what came of it: a message is
- * neither lost nor received twice, unless the node has gone.
+ * If a request is not answered, the sender asks for its outcome until it knows: no message is lost
+ * or received twice, unless the target's node has gone.
  */
 #ifndef VQP_ZCOPY_SEND_H
 #define VQP_ZCOPY_SEND_H
@@ -23,7 +24,10 @@ extern const struct vqp_carrier_ops vqp_zcopy_carrier;
 int __init vqp_zcopy_init(void);
 void vqp_zcopy_exit(void);
 
-/* Until nobody reads what vqp, which is destroyed, has sent; or its process is killed. */
+/*
+ * vqp is being destroyed: wait until no other node READs its messages, or the caller's process is
+ * killed. Process context.
+ */
 void vqp_zcopy_wait(struct vqp *vqp);
 
 #endif
