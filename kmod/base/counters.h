@@ -3,7 +3,7 @@
  * base/ is what everything uses and what uses nothing but the protocol core's types: counters,
  * numbers, limits, waiting, the cache of DCT metadata, differences of kernels.
  *
- * What was made and what was freed, and how often things happened. Per CPU, any context.
+ * Counters, per CPU: the objects that were made and freed, and events. Any context.
  */
 #ifndef VQP_BASE_COUNTERS_H
 #define VQP_BASE_COUNTERS_H
@@ -36,26 +36,26 @@ enum vqp_object {
 enum vqp_event {
 	VQP_EV_TX_PACKETS,
 	VQP_EV_RX_PACKETS,
-	VQP_EV_TX_NO_ROOM,	/* a flow waited for a send slot */
-	VQP_EV_FOLLOWED,	/* a VQP took the lane of the processor its thread is on */
-	VQP_EV_REPLY_LOST,	/* an answer found no send slot */
+	VQP_EV_TX_NO_ROOM,	/* A flow waited for a send slot. */
+	VQP_EV_FOLLOWED,	/* A VQP moved to the lane of its thread's processor. */
+	VQP_EV_REPLY_LOST,	/* An answer found no send slot. */
 	VQP_EV_RX_MALFORMED,
-	VQP_EV_RX_FOREIGN,	/* for no flow of ours, or from the wrong node */
-	VQP_EV_RX_DROPPED,	/* no memory, or too many packets of unknown nodes */
-	VQP_EV_TIMEOUTS,	/* that made a flow send again */
-	VQP_EV_RESENT,		/* packets that were sent again, told with the flow's next one */
-	VQP_EV_LOOKUPS,		/* connects that missed the cache */
-	VQP_EV_LOOKUP_READS,	/* one-sided READs they took */
-	VQP_EV_STALE,		/* cached metadata refused by its target */
+	VQP_EV_RX_FOREIGN,	/* A packet was for no flow of this node, or from a wrong node. */
+	VQP_EV_RX_DROPPED,	/* No memory, or too many packets of unknown nodes. */
+	VQP_EV_TIMEOUTS,	/* A timeout made a flow send packets again. */
+	VQP_EV_RESENT,		/* packets sent again, counted when the flow next sends */
+	VQP_EV_LOOKUPS,		/* A connect missed the cache. */
+	VQP_EV_LOOKUP_READS,	/* one-sided READs of lookups */
+	VQP_EV_STALE,		/* A target refused metadata from the cache. */
 	VQP_EV_CQ_OVERFLOWS,
 	VQP_EV_LANE_FAILURES,
-	VQP_EV_RC_REQUESTS,	/* that went from NIC to NIC */
-	VQP_EV_RC_SWITCHES,	/* of a VQP between dc and rc */
-	VQP_EV_RC_PAUSE_US,	/* that its requests waited for them, altogether */
-	VQP_EV_RC_FAILURES,	/* of links */
-	VQP_EV_ZCOPY_MESSAGES,	/* messages that their target's node fetched */
-	VQP_EV_THROTTLED,	/* a VQP waited for its turn, since its namespace has a rate */
-	VQP_EV_YIELDED,		/* one waited for room, since a higher priority sends */
+	VQP_EV_RC_REQUESTS,	/* requests that went from NIC to NIC */
+	VQP_EV_RC_SWITCHES,	/* A VQP changed between dc and rc. */
+	VQP_EV_RC_PAUSE_US,	/* the time that requests waited for such changes */
+	VQP_EV_RC_FAILURES,	/* A link failed. */
+	VQP_EV_ZCOPY_MESSAGES,	/* messages that the target's node READ */
+	VQP_EV_THROTTLED,	/* A VQP waited for its turn at its namespace's rate. */
+	VQP_EV_YIELDED,		/* A VQP waited, since a higher priority sends. */
 	VQP_EV_MAX,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Numbers of VQPs, flows and keys, which others remember for a while after their end. */
+/* Numbers of VQPs, CQs, flows and keys, which other nodes and functions remember for a while. */
 #ifndef VQP_BASE_IDS_H
 #define VQP_BASE_IDS_H
 
@@ -8,13 +8,13 @@
 struct xarray;
 
 /*
- * Store entry in an xarray with XA_FLAGS_ALLOC1 under the first free number from
- * *next on, which goes round from max to 1 and is kept under the xarray's lock:
- * a number rests until all others have been used. Where *next is 0, as when a namespace
- * is new, numbers begin anywhere: what is still under way to the namespace that had its
- * address before finds nothing there. -ENOMEM; -EBUSY if none is
- * free; then *id is as before. May sleep. xa_alloc_cyclic() will not do:
- * short of memory it looks for a place below, and goes on from there.
+ * Store entry in an xarray with XA_FLAGS_ALLOC1 at the first free number from *next on. Behind
+ * `max` the search goes on at 1. *next, which is kept under the xarray's lock, then follows the
+ * number, so that a number is not used again before all others have been. If *next is 0, as in a
+ * new namespace, numbers begin at random: packets that are still under way to the namespace that
+ * had the address before find nothing there. Returns 0 with the number in *id; -ENOMEM; -EBUSY if
+ * no number is free, and *id is unchanged. May sleep. xa_alloc_cyclic() will not do: when it is
+ * short of memory, it looks for a number below, and goes on from there.
  */
 int __must_check vqp_id_take(struct xarray *ids, u32 max, u32 *next, void *entry,
 			     u32 *id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a namespace has of a thing, and may have. Charged before it is made, and
- * exactly: what does not fit is never counted. What fits is counted until it is made,
- * or has failed for another reason. Any context.
+ * A limit counts what a namespace has of a thing, and bounds it. An object is charged before it is
+ * made. The count is exact: an object beyond the limit is never counted, not even for a moment. One
+ * within the limit is counted until it is freed, or has failed to be made. Any context.
  */
 #ifndef VQP_BASE_LIMIT_H
 #define VQP_BASE_LIMIT_H
@@ -28,7 +28,7 @@ struct vqp_limit {
 /* Nothing is used, and nothing is limited. */
 void vqp_limit_init(struct vqp_limit *limit);
 
-/* -EDQUOT: it would be more than max. */
+/* Count `amount` more. -EDQUOT: it would be more than max, and nothing is counted. */
 int __must_check vqp_limit_charge(struct vqp_limit *limit, u64 amount);
 void vqp_limit_uncharge(struct vqp_limit *limit, u64 amount);
 void vqp_limit_set(struct vqp_limit *limit, u64 max);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The target's half of the dc carrier: the responder contexts of the flows that arrive, in one
- * table for each lane. The tables outlive the parent. If a target forgot what it has carried out whenever
- * its device goes and comes back, its initiators, which do not notice, would have requests carried
- * out twice.
+ * table for each lane. The tables outlive the parent. If a target forgot what it has carried out
+ * whenever its device goes and comes back, its initiators, which do not notice, would have requests
+ * carried out twice.
  */
 #ifndef VQP_DC_RESPONDER_H
 #define VQP_DC_RESPONDER_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A lane: one UD QP of the pool with its buffers, for one processor. A flow sends
- * on one lane of its node while anything of it is under way, and to one lane of its
- * target, so its packets stay in order.
+ * A lane is one UD QP of the pool with its buffers, for one processor. While packets of a flow are
+ * under way, the flow sends from one lane of its node to one lane of its target, so that its
+ * packets stay in order.
  *
- * A packet to send is built in a slot: a page that stays mapped. Slots form a
- * ring, since UD sends complete in order; every VQP_LANE_SIGNAL_EVERY-th send
- * asks for a completion, which frees that many.
+ * A packet to send is built in a slot, which is a page that stays mapped for the device. The slots
+ * are a ring, since UD sends complete in order. Every VQP_LANE_SIGNAL_EVERY-th send asks for a
+ * completion, which frees that many slots.
  */
 #ifndef VQP_DEVICE_LANE_H
 #define VQP_DEVICE_LANE_H
@@ -22,12 +22,12 @@ struct vqp_parent;
 struct vqp_wait;
 
 #define VQP_LANE_TX_SLOTS	512
-#define VQP_LANE_TX_RESERVED	64	/* of them, for answers only */
+#define VQP_LANE_TX_RESERVED	64	/* Only answers take the last free slots. */
 #define VQP_LANE_RX_SLOTS	1024
 #define VQP_LANE_SIGNAL_EVERY	16
 
 struct vqp_lane_buf {
-	struct ib_cqe cqe;		/* receives only */
+	struct ib_cqe cqe;		/* of a receive */
 	struct page *page;
 	u64 dma;
 };
@@ -37,15 +37,16 @@ struct vqp_lane {
 	u32 index;			/* in its pool */
 	struct ib_qp *qp;
 	struct ib_cq *send_cq, *recv_cq;
-	bool started;			/* the QP takes receives */
+	bool started;			/* The QP takes receives. */
 
 	spinlock_t tx_lock;		/* guards the send ring, waiters, failed */
 	struct vqp_lane_buf *tx;
-	u32 tx_head, tx_tail;		/* sent and freed; free running */
-	struct list_head waiters;	/* struct vqp_wait of what waits for a slot */
-	struct ib_cqe tx_cqe[2];	/* in turns, for one life of the QP and the next */
-	u32 life;			/* written under tx_lock */
-	bool failed;			/* nothing can be sent until `revive` has run */
+	u32 tx_head, tx_tail;		/* slots used and freed, both modulo 2^32 */
+	struct list_head waiters;	/* the struct vqp_wait of flows that wait for a slot */
+	/* The lives of the QP use these in turn, so that a completion tells which life it is of. */
+	struct ib_cqe tx_cqe[2];
+	u32 life;			/* of the QP: grows when it is revived, under tx_lock */
+	bool failed;			/* Nothing can be sent until `revive` has run. */
 	struct delayed_work revive;
 	u32 failures;			/* in a row */
 	unsigned long failed_at;	/* jiffies */
@@ -55,29 +56,36 @@ struct vqp_lane {
 	u64 grh_dma;
 };
 
-/* Where a packet goes. */
+/* The UD QP that a packet goes to. */
 struct vqp_lane_dest {
 	struct ib_ah *ah;
 	u32 qpn;
 	u32 qkey;
 };
 
-/* Process context. When it is destroyed, nobody sends on it any more. */
+/*
+ * Make and destroy a lane of the parent; ERR_PTR() on failure. No packet is sent on a lane that is
+ * being destroyed. Process context.
+ */
 struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index);
 void vqp_lane_destroy(struct vqp_lane *lane);
+/* The memory that a lane takes, in bytes. */
 u64 vqp_lane_bytes(void);
 
 /*
- * Build and send a packet whose payload is the next `bytes` bytes of the walk
- * `c` (NULL and 0: none). -EAGAIN: there is no slot, and `wait` is queued until there is
- * one; other errors are the walk's, or the device's. Without `wait` (NULL) the packet is an
- * answer, for which some slots are reserved. Any context.
+ * Build and send a packet whose payload is the next `bytes` bytes of the walk `c`, or nothing (NULL
+ * and 0). -EAGAIN: no slot is free, and `wait` is queued until one is; other errors are those of
+ * the walk or of the device. If `wait` is NULL, the packet is an answer, which may use the reserved
+ * slots. Any context.
  */
 int __must_check vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest *dest,
 			       const struct vqp_pkt *pkt, struct vqp_cursor *c, u32 bytes,
 			       struct vqp_wait *wait);
 
-/* Take it off the waiting list. True: it was there, and the list's reference is the caller's. */
+/*
+ * Take `wait` off the lane's list. True: it was queued, and the list's reference is the caller's.
+ * Any context.
+ */
 bool vqp_lane_unwait(struct vqp_lane *lane, struct vqp_wait *wait);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * device/ is the RDMA device and the pool of UD QPs on it. It knows no VQP: packets go to the user
- * that registered for them, and what waits for a send slot is a struct vqp_wait.
+ * that registered for them, and a flow that waits for a send slot is a struct vqp_wait here.
  *
- * The parent: the physical RDMA device this node uses, and the fixed pool of
- * UD QPs (lanes) on it. Everything is made once when the device has an address
- * and is gone when the device goes.
+ * The parent is the RDMA device that this node uses, with the fixed pool of UD QPs (lanes) on it.
+ * It is made when the device has an address, and is destroyed when the device goes.
  */
 #ifndef VQP_DEVICE_PARENT_H
 #define VQP_DEVICE_PARENT_H
@@ -19,8 +18,8 @@ struct vqp_lane;
 struct vqp_parent;
 
 /*
- * Initiators do not repeat what a target might have forgotten: after so long without an answer
- * they fail a flow that may have been carried out.
+ * A target may forget a flow that it has not heard of for so long. An initiator fails a flow that
+ * was not answered for so long and may have been carried out, and sends nothing of it again.
  */
 #define VQP_FORGET_US	(25U * 1000 * 1000)
 
@@ -46,17 +45,17 @@ struct vqp_parent {
 	struct ib_pd *pd;
 	u32 port;
 	int gid_index;
-	u32 mtu;			/* bytes of a UD payload */
-	struct vqp_tx_cfg cfg;		/* for flows over it */
-	struct vqp_dct dct;		/* what other nodes must know */
+	u32 mtu;			/* the bytes of a UD payload */
+	struct vqp_tx_cfg cfg;		/* for the flows of this parent */
+	struct vqp_dct dct;		/* the metadata that other nodes send by */
 	u32 nlanes;
 	struct vqp_lane *lanes[VQP_WIRE_LANES_MAX];
-	u64 pool_bytes;			/* of the lanes, and what users hold for them */
-	u32 life;			/* no other parent's */
-	/* vqp_device_user.input of the one that has it */
+	u64 pool_bytes;			/* the memory of the lanes, and of users for them */
+	u32 life;			/* unique among the parents of this load of the module */
+	/* A copy of vqp_device_user.input, which one user has. */
 	void (*input)(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
-	struct work_struct *recheck;	/* looks whether this is still a good parent */
-	bool broken;			/* a lane failed */
+	struct work_struct *recheck;	/* It checks whether this is still a good parent. */
+	bool broken;			/* A lane has failed for good. */
 };
 
 int __init vqp_parent_init(void);
@@ -65,12 +64,12 @@ void vqp_parent_exit(void);
 /* Register a user for good, before vqp_parent_init(). */
 void __init vqp_device_use(struct vqp_device_user *user);
 
-/* The parent, or NULL; valid inside the RCU read section. */
+/* The parent, or NULL; it is valid inside the RCU read-side critical section. */
 struct vqp_parent *vqp_parent_rcu(void);
 
 /*
- * The same for process context that sleeps: it stays in place until vqp_parent_leave(). NULL: none,
- * do not leave.
+ * The same for process context that sleeps: the parent stays until vqp_parent_leave(*token). NULL:
+ * there is none, and vqp_parent_leave() must not be called.
  */
 struct vqp_parent *vqp_parent_enter(int *token);
 void vqp_parent_leave(int token);
@@ -83,7 +82,9 @@ bool vqp_parent_is_up(void);
  */
 void vqp_parent_free_cq(struct ib_cq *cq);
 
-/* A lane failed for good: all start anew, a little later. Any context. */
+/*
+ * A lane has failed for good: have the parent destroyed and made anew, a little later. Any context.
+ */
 void vqp_parent_break(struct vqp_parent *parent);
 
 #endif

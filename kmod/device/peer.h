@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Peers: the nodes this one has talked to, and the address handle for each.
- * Making one resolves the node's link address and sleeps, so a packet of an
- * unknown node waits in process context for it.
+ * Peers are the nodes that this node has exchanged packets with, each with its address handle. To
+ * make an address handle resolves the node's link address and sleeps, so that a packet of an
+ * unknown node is deferred to process context.
  */
 #ifndef VQP_DEVICE_PEER_H
 #define VQP_DEVICE_PEER_H
@@ -19,38 +19,49 @@ struct vqp_parent;
 struct vqp_link;
 
 struct vqp_peer {
-	struct kref ref;		/* the table's, and one per flow towards it */
-	struct hlist_node node;		/* RCU */
+	struct kref ref;		/* The table and each flow to the peer have one. */
+	struct hlist_node node;		/* in the table, read under RCU */
 	u8 gid[VQP_GID_BYTES];
-	struct ib_ah *ah;		/* valid while this is the parent's: */
+	struct ib_ah *ah;		/* valid while vqp_parent.life is `life` */
 	u32 life;
-	u32 qkey, epoch;		/* last heard of; 0: nothing */
-	u64 tx_packets, rx_packets;	/* about */
-	/* the link to it, or NULL; changed under rc/link.c's lock */
+	u32 qkey, epoch;		/* of the latest packet from the peer; 0: none came */
+	u64 tx_packets, rx_packets;	/* approximate: they are counted without a lock */
+	/* The link to the peer, or NULL; it changes under rc/link.c's lock. */
 	struct vqp_link __rcu *link;
-	u32 link_requests;		/* that could go by one, since: about */
-	unsigned long link_second, link_retry_at;	/* jiffies */
+	/* The requests since link_second that could have gone over a link, approximately. */
+	u32 link_requests;
+	/* In jiffies: when that count began; and before which time no link is begun. */
+	unsigned long link_second, link_retry_at;
 	struct rcu_head rcu;
 };
 
 int __init vqp_peer_init(void);
 void vqp_peer_exit(void);
 
-/* Referenced, or ERR_PTR. Process context, inside vqp_parent_enter(). */
+/*
+ * The peer with that GID, referenced, with an address handle of the parent; or ERR_PTR(). Process
+ * context, between vqp_parent_enter() and vqp_parent_leave().
+ */
 struct vqp_peer *vqp_peer_get(struct vqp_parent *parent, const u8 *gid);
 void vqp_peer_put(struct vqp_peer *peer);
 
-/* Known already, or NULL. Under rcu_read_lock(), no reference. */
+/* The peer if it is known, or NULL. Under rcu_read_lock(), without a reference. */
 struct vqp_peer *vqp_peer_find(const u8 *gid);
 
-/* Resolve the sender, then hand the packet to vqp_parent.input again, or drop it. Any context. */
+/*
+ * Resolve the sender of a packet, and then hand a copy of the packet to vqp_parent.input again, or
+ * drop it. Any context.
+ */
 void vqp_peer_defer(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
 
-/* The parent is going: wait for deferred packets; later, when no lane sends, forget all. */
+/*
+ * The parent goes, in two steps: wait for the deferred packets; and when no lane sends any more,
+ * forget all peers. Process context.
+ */
 void vqp_peer_quiesce(void);
 void vqp_peer_flush(void);
 
-/* As vqp_ns_walk(); under RCU: fn must not sleep. */
+/* Call fn for each peer, as vqp_ns_walk() does, but under RCU: fn must not sleep. */
 int vqp_peer_walk(int skip, int (*fn)(struct vqp_peer *peer, void *arg), void *arg);
 
 #endif

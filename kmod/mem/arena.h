@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Arena memory: kernel pages mapped into a function by mmap of its context,
- * charged to its memory cgroup instead of RLIMIT_MEMLOCK (Fn leaves a function
- * 64 KiB of that), and registered without pinning.
+ * An arena is kernel pages that a function maps through its context. They are charged to the memory
+ * cgroup instead of RLIMIT_MEMLOCK, of which Fn leaves a function 64 KiB, and are registered
+ * without pinning.
  */
 #ifndef VQP_MEM_ARENA_H
 #define VQP_MEM_ARENA_H
@@ -16,9 +16,9 @@ struct vqp_owner;
 struct vqp_ns;
 
 struct vqp_arena {
-	refcount_t ref;			/* one per VMA, one per MR */
-	struct vqp_ns *ns;		/* charged, referenced */
-	const struct vqp_owner *owner;	/* for comparison only */
+	refcount_t ref;			/* Each VMA and each region have one. */
+	struct vqp_ns *ns;		/* is charged, and is referenced */
+	const struct vqp_owner *owner;	/* is compared, and never dereferenced */
 	unsigned long npages;
 	struct page *pages[];
 };

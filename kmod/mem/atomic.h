@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * CMP_SWP and FETCH_ADD on a function's memory, by the CPU: atomic with each
- * other whichever carrier brought them, and with what the function itself does
- * to that memory.
+ * CMP_SWP and FETCH_ADD on a function's memory, which the CPU carries out. They are atomic with
+ * each other, whichever carrier brought them, and with atomic instructions of the function itself.
  */
 #ifndef VQP_MEM_ATOMIC_H
 #define VQP_MEM_ATOMIC_H
@@ -20,8 +19,8 @@ struct vqp_atomic {
 };
 
 /*
- * Carry it out on the memory of ns; *before is what was there. -EINVAL: addr is
- * no multiple of VQP_ATOMIC_BYTES; -EACCES: the key does not grant it. Any context.
+ * Carry out the atomic on memory of ns; *before is the previous value. -EINVAL: addr is no multiple
+ * of VQP_ATOMIC_BYTES; -EACCES: the key does not grant the access. Any context.
  */
 int __must_check vqp_atomic_do(struct vqp_ns *ns, const struct vqp_atomic *atomic, u64 *before);
 

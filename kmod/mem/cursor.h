@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A walk over the memory that a request names, piece by piece: a list of SGEs
- * (checked against the key table as the walk reaches them), or one stretch of
+ * A cursor walks over the memory that a request names, piece by piece. The memory is a list of
+ * SGEs, each of which is checked against the key table when the walk reaches it, or one stretch of
  * kernel memory.
  */
 #ifndef VQP_MEM_CURSOR_H
@@ -17,15 +17,15 @@ struct vqp_ns;
 
 struct vqp_cursor {
 	struct vqp_ns *ns;
-	const struct vqp_owner *owner;	/* of the keys, or NULL: remote keys */
-	u32 access;				/* VQP_ACCESS_* that the walk needs */
-	const struct vqp_sge *sge;		/* present one */
-	u32 num_sge;				/* from it on */
-	u32 done;				/* bytes of it walked over */
-	/* its region, referenced, or NULL: not looked up yet */
+	const struct vqp_owner *owner;	/* whose keys they are; NULL: they are rkeys */
+	u32 access;			/* the VQP_ACCESS_* that the walk needs */
+	const struct vqp_sge *sge;	/* the present SGE */
+	u32 num_sge;			/* the number of SGEs from the present one on */
+	u32 done;			/* the bytes of the present SGE that are walked over */
+	/* The region of the present SGE, referenced; NULL: it was not looked up yet. */
 	struct vqp_mr *mr;
-	void *kbuf;				/* kernel memory instead, or NULL */
-	void *mapped;
+	void *kbuf;			/* the kernel memory instead of SGEs, or NULL */
+	void *mapped;			/* the piece that is mapped, or NULL */
 };
 
 void vqp_cursor_init(struct vqp_cursor *c, struct vqp_ns *ns,
@@ -37,17 +37,18 @@ void vqp_cursor_init_kernel(struct vqp_cursor *c, void *kbuf);
 void vqp_cursor_skip(struct vqp_cursor *c, u32 bytes);
 
 /*
- * Map the next piece, at most `most` bytes (not 0): its address in *ptr, its
- * length as the result; -EACCES when the key does not grant it (any more),
- * -EINVAL at the end of the list. Unmap before the next call; cursors that are
- * mapped at once are unmapped in reverse order. Any context.
+ * Map the next piece, of at most `most` bytes, which is not 0. Returns the length of the piece,
+ * with its address in *ptr; -EACCES if the key does not grant it, or does not any more; -EINVAL at
+ * the end of the list. The caller unmaps the piece before the next call. Pieces of several cursors
+ * that are mapped at a time are unmapped in reverse order. Any context.
  */
 int __must_check vqp_cursor_map(struct vqp_cursor *c, u32 most, void **ptr);
 void vqp_cursor_unmap(struct vqp_cursor *c);
 
 /*
- * The same for a device, which needs no mapping: the page and where in it the piece begins.
- * Whoever uses it after vqp_cursor_end() takes a reference of c->mr, NULL for kernel memory.
+ * The same for a device, which needs no mapping: the page of the next piece, and the piece's offset
+ * in it. A caller that uses the page after vqp_cursor_end() takes a reference on c->mr, which is
+ * NULL for kernel memory.
  */
 int __must_check vqp_cursor_page(struct vqp_cursor *c, u32 most, struct page **page, u32 *offset);
 

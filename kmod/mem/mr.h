@@ -3,12 +3,11 @@
  * mem/ is the memory that requests name: regions by key, arenas, walks over pages, and what
  * atomics do to a word. It knows namespaces and owners, and no VQP.
  *
- * Memory regions. A key is (index << 16 | random tag): one lookup in the
- * namespace's table (KRCORE's ValidMR), and a guess
- * hits one key in 65,536. Requests name memory
- * by key and are checked again at every use; a reference is held only while
- * bytes are copied, so that deregistration never waits for a peer; while a NIC
- * copies (rc), it waits until that is over or has failed.
+ * Memory regions. A key is (index << 16 | random tag): it takes one lookup in the namespace's table
+ * (KRCORE's ValidMR), and a guess hits with a chance of 1 in 65,536. A request names memory by key,
+ * and the key is checked at every use. A carrier holds a reference only while it copies bytes, so
+ * that deregistration never waits for a peer. While a NIC copies (rc), deregistration waits until
+ * the copy is over or has failed.
  */
 #ifndef VQP_MEM_MR_H
 #define VQP_MEM_MR_H
@@ -26,51 +25,54 @@ struct vqp_owner;
 struct vqp_ns;
 
 struct vqp_mr {
-	u64 addr, length;		/* bytes, as user space knows them */
+	u64 addr, length;		/* of the region in the owner's addresses, in bytes */
 	u32 key;
 	u32 access;			/* VQP_ACCESS_* */
-	const struct vqp_owner *owner;	/* owner; for comparison only */
-	struct vqp_ns *ns;		/* lives as long as the owner does */
-	struct page **pages;		/* from the page that holds addr */
+	const struct vqp_owner *owner;	/* is compared, and never dereferenced */
+	struct vqp_ns *ns;		/* The owner's reference keeps it. */
+	struct page **pages;		/* pages[0] has the byte at addr. */
 	unsigned long npages;
 	u32 first_offset;		/* of addr in pages[0] */
-	struct vqp_arena *arena;	/* owner of the pages, or NULL: pinned */
-	struct mm_struct *mm;		/* charged for the pins */
-	struct list_head owner_link;	/* under vqp_owner.lock */
-	struct list_head windows;	/* of rc (rc/window.c), under its lock */
+	/* The arena that the pages belong to, referenced; NULL: the pages are pinned. */
+	struct vqp_arena *arena;
+	struct mm_struct *mm;		/* is charged for the pins */
+	struct list_head owner_link;	/* in vqp_owner.mrs, under vqp_owner.lock */
+	struct list_head windows;	/* rc's windows of it, under rc/window.c's lock */
 	refcount_t ref;
 	struct completion unused;
 	struct rcu_head rcu;
 };
 
 struct vqp_reg_mr;
+/* Register and deregister a region of owner's, as <linux/vqp.h> says. Process context. */
 int vqp_mr_reg(struct vqp_owner *owner, struct vqp_reg_mr *arg);
 int vqp_mr_dereg(struct vqp_owner *owner, u32 key);
 
-/* Under vqp_owner.lock. */
+/* Deregister a region. Waits until it is not used any more. Under vqp_owner.lock. */
 void vqp_mr_destroy(struct vqp_mr *mr);
 
 /*
- * What a carrier lets other nodes' devices reach of a region by keys of its own, it takes back
- * when the region goes, or its namespace has gone. vqp_mr_revoke() returns when no device reaches
- * the region any more. Process context; may take a second for each node.
+ * A carrier may let other nodes' devices reach a region by keys of its own. It registers a function
+ * that takes those keys back when the region goes or its namespace has gone. vqp_mr_revoke()
+ * returns when no device reaches the region any more. Process context; it may take a second for
+ * each node.
  */
 void __init vqp_mr_set_revoke(void (*revoke)(struct vqp_mr *mr));
 void vqp_mr_revoke(struct vqp_mr *mr);
 
 /*
- * The region that key names in ns, if it covers [addr, addr + bytes) and
- * grants all of `access`; owner: whose it must be (lkey), or NULL (rkey).
- * Referenced, or NULL. Any context.
+ * The region that `key` names in ns, referenced, if it covers [addr, addr + bytes) and grants all
+ * of `access`; or NULL. An lkey's region must belong to `owner`, which is NULL for an rkey. Any
+ * context.
  */
 struct vqp_mr *vqp_mr_get(struct vqp_ns *ns, u32 key, u64 addr, u64 bytes,
 			  u32 access, const struct vqp_owner *owner);
 void vqp_mr_put(struct vqp_mr *mr);
 
-/* Another one of mr, which the caller has one of. */
+/* Take another reference on mr; the caller has one. Any context. */
 void vqp_mr_hold(struct vqp_mr *mr);
 
-/* By key alone, referenced, or NULL. Any context. */
+/* The region that `key` names in ns, referenced, without any check; or NULL. Any context. */
 struct vqp_mr *vqp_mr_find(struct vqp_ns *ns, u32 key);
 
 /* The same check without a reference. */

@@ -14,7 +14,9 @@
 #define VQP_RPC_PARTS	8
 
 enum vqp_rpc_kind {
-	/* Make an rc target for the initiator's QP. The answer has the target's QP (rc/target.h). */
+	/*
+	 * Make an rc target for the initiator's QP. The answer has the target's QP (rc/target.h).
+	 */
 	VQP_RPC_LINK_OPEN	= 1,
 	/* Stop the rc target. The answer has the PSN that it had reached. */
 	VQP_RPC_LINK_CLOSE	= 2,
