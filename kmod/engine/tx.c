@@ -18,7 +18,7 @@ static bool vqp_tx_has(const struct vqp_msg *msg, u32 psn)
 
 /* ---- Outstanding READ chunks ------------------------------------------ */
 
-/* The slot of the chunk with this PSN, else a free one, else NULL. */
+/* The slot of the chunk or atomic with this PSN, or a free slot, or NULL. */
 static struct vqp_tx_read *vqp_tx_read_slot(struct vqp_tx *tx, u32 psn)
 {
 	struct vqp_tx_read *free = NULL;
@@ -52,7 +52,10 @@ static bool vqp_tx_read_pending(const struct vqp_tx *tx, const struct vqp_msg *m
 	return false;
 }
 
-/* It can be answered however often the answer is lost: the target remembers what the last found. */
+/*
+ * May one more atomic be outstanding? Its answer may be lost any number of times, so the target has
+ * to remember its result until then; it remembers those of the last VQP_READ_CHUNKS atomics.
+ */
 static bool vqp_tx_may_add_atomic(const struct vqp_tx *tx)
 {
 	u32 i;
@@ -64,7 +67,7 @@ static bool vqp_tx_may_add_atomic(const struct vqp_tx *tx)
 	return true;
 }
 
-/* The target has carried the chunk out, but not all of the response arrived. */
+/* Has the target carried out the chunk, of whose response a part has not arrived? */
 static bool vqp_tx_read_late(const struct vqp_tx *tx, const struct vqp_tx_read *read)
 {
 	return read->msg && vqp_psn_before(read->psn, tx->psn_acked);
@@ -87,9 +90,8 @@ void vqp_tx_abort(struct vqp_tx *tx, u32 status)
 }
 
 /*
- * The packet `psn` cannot be carried out. What comes before it still can, so
- * its message fails when it is the oldest; nothing from `psn` on is sent or
- * awaited any more.
+ * The packet `psn` cannot be carried out. Packets before it still can, so its message fails when it
+ * is the oldest one. Nothing from `psn` on is sent or awaited any more.
  */
 static void vqp_tx_fail(struct vqp_tx *tx, u32 psn, u32 status)
 {
@@ -110,7 +112,7 @@ static bool vqp_tx_done(const struct vqp_tx *tx, const struct vqp_msg *msg)
 	       !vqp_tx_read_pending(tx, msg);
 }
 
-/* Complete what is finished, in order. */
+/* Complete the messages that are finished, in order. */
 static void vqp_tx_reap(struct vqp_tx *tx)
 {
 	struct vqp_msg *msg;
@@ -129,7 +131,7 @@ static void vqp_tx_reap(struct vqp_tx *tx)
 
 /* ---- Time ------------------------------------------------------------- */
 
-/* Packets of the sequence are unacknowledged, and worth waiting for. */
+/* Are packets unacknowledged that come before a packet that has failed? */
 static bool vqp_tx_waiting(const struct vqp_tx *tx)
 {
 	if (tx->fail && vqp_psn_before(tx->fail_psn, tx->psn_next))
@@ -147,7 +149,7 @@ static bool vqp_tx_outstanding(const struct vqp_tx *tx)
 	return vqp_tx_waiting(tx);
 }
 
-/* The target holds a context that nobody needs at present. */
+/* Does the target hold a context that the flow does not need at present? */
 static bool vqp_tx_closable(const struct vqp_tx *tx)
 {
 	return tx->touched && list_empty(&tx->msgs) && tx->cfg->close_us;
@@ -175,7 +177,7 @@ static u64 vqp_tx_deadline(const struct vqp_tx *tx)
 	return at;
 }
 
-/* What a throttled flow waited for its turn is not held against its target. */
+/* The time that a flow was throttled does not count against its target. */
 static void vqp_tx_make_good(struct vqp_tx *tx, u64 now_us)
 {
 	const u64 us = now_us - tx->throttled_us;
@@ -190,7 +192,10 @@ static void vqp_tx_make_good(struct vqp_tx *tx, u64 now_us)
 		tx->reads[i].wait_us += us;
 }
 
-/* A deadline that moved away is left alone: the timeout looks again. */
+/*
+ * Arm the timer for the deadline, unless it is armed for an earlier time: vqp_tx_timeout() then
+ * arms it anew.
+ */
 static void vqp_tx_arm(struct vqp_tx *tx)
 {
 	const u64 at = vqp_tx_deadline(tx);
@@ -208,7 +213,7 @@ static void vqp_tx_set_rto(struct vqp_tx *tx)
 	tx->rto_us = min_t(u32, max_t(u32, rto, tx->cfg->rto_min_us), tx->cfg->rto_max_us);
 }
 
-/* RFC 6298, but for Karn's rule: PSN and turn name one transmission. */
+/* RFC 6298 without Karn's rule, since PSN and turn name one transmission of a packet. */
 static void vqp_tx_sample_rtt(struct vqp_tx *tx, const struct vqp_pkt *answer, u64 now_us)
 {
 	u32 rtt, error;
@@ -245,7 +250,10 @@ static void vqp_tx_open_window(struct vqp_tx *tx, u32 acked)
 	tx->cwnd = min_t(u32, tx->cwnd + grown, tx->cfg->window_packets);
 }
 
-/* The cut that follows is for what may yet arrive. What is sent from now on is of a new turn. */
+/*
+ * Remember the window before a cut for packets that may only be late. Packets that are sent from
+ * now on belong to a later turn.
+ */
 static void vqp_tx_note_window(struct vqp_tx *tx)
 {
 	if (tx->cwnd_before)
@@ -256,7 +264,7 @@ static void vqp_tx_note_window(struct vqp_tx *tx)
 
 static void vqp_tx_cut_window(struct vqp_tx *tx, const struct vqp_pkt *pkt, u32 lost)
 {
-	/* what was sent before the first cut shows is of one round trip */
+	/* Losses of packets from before the latest cut belong to the round trip of that cut. */
 	if ((s16)(pkt->turn - tx->cut_turn) >= 0) {
 		tx->cut_turn = tx->turn + 1;
 		tx->cwnd_least = max_t(u32, tx->cwnd / 2, 1);
@@ -265,7 +273,7 @@ static void vqp_tx_cut_window(struct vqp_tx *tx, const struct vqp_pkt *pkt, u32 
 	tx->ssthresh = tx->cwnd;
 }
 
-/* A packet that was taken for lost arrived late, and so may the others. */
+/* A packet that was taken for lost has arrived late, and the others may do so as well. */
 static void vqp_tx_undo_cuts(struct vqp_tx *tx)
 {
 	memset(&tx->lost, 0, sizeof(tx->lost));
@@ -289,7 +297,7 @@ static void vqp_tx_seek(struct vqp_tx *tx)
 	}
 }
 
-/* What was in flight does not count any more, and answers to it are late. */
+/* Packets in flight do not count any more, and answers to them are late. */
 static void vqp_tx_begin_anew(struct vqp_tx *tx)
 {
 	tx->held = 0;
@@ -297,14 +305,17 @@ static void vqp_tx_begin_anew(struct vqp_tx *tx)
 	tx->cut_turn = tx->turn;
 }
 
-/* All that was sent is to be sent again. */
+/* All packets that are not acknowledged are to be sent again. */
 static void vqp_tx_go_back(struct vqp_tx *tx)
 {
 	tx->lost = vqp_mask_below(tx->psn_send - tx->psn_acked);
 	vqp_tx_begin_anew(tx);
 }
 
-/* A new turn without going back. Others are kept in reach: turns are compared modulo 2^16. */
+/*
+ * Begin a new turn without a return to an earlier PSN. The other turns stay within half of the
+ * range, since turns are compared modulo 2^16.
+ */
 static void vqp_tx_next_turn(struct vqp_tx *tx)
 {
 	tx->turn++;
@@ -314,7 +325,10 @@ static void vqp_tx_next_turn(struct vqp_tx *tx)
 		tx->cut_turn++;
 }
 
-/* An earlier message's READ is under way. After going back there may be later ones, too. */
+/*
+ * Is a READ or an atomic of an earlier message outstanding? After a return to an earlier PSN later
+ * ones may be outstanding, too, which do not count.
+ */
 static bool vqp_tx_reading_before(const struct vqp_tx *tx, const struct vqp_msg *msg)
 {
 	u32 i;
@@ -326,7 +340,7 @@ static bool vqp_tx_reading_before(const struct vqp_tx *tx, const struct vqp_msg 
 	return false;
 }
 
-/* After going back there may be chunks that are to be requested again. */
+/* Is a chunk or an atomic before psn_send outstanding? Those behind it will be requested again. */
 static bool vqp_tx_fetching(const struct vqp_tx *tx)
 {
 	u32 i;
@@ -350,7 +364,10 @@ static u32 vqp_tx_window(const struct vqp_tx *tx)
 	return tx->cap ? min_t(u32, tx->cap, tx->cwnd) : tx->cwnd;
 }
 
-/* Neither a failure nor the window forbids it. No window forbids what the target waits for. */
+/*
+ * Do neither a failure nor the window forbid to send `psn`? The window never forbids the packet
+ * that the target expects next.
+ */
 static bool vqp_tx_may_send(const struct vqp_tx *tx, u32 psn)
 {
 	if (tx->fail && !vqp_psn_before(psn, tx->fail_psn))
@@ -358,13 +375,16 @@ static bool vqp_tx_may_send(const struct vqp_tx *tx, u32 psn)
 	return psn == tx->psn_acked || vqp_tx_in_flight(tx) < vqp_tx_window(tx);
 }
 
-/* The packet psn_send. A target that it came too early to must be able to name it. */
+/*
+ * May the packet psn_send be sent? It is within VQP_MASK_BITS of psn_acked, so that the target can
+ * name it as held behind a gap.
+ */
 static bool vqp_tx_sendable(struct vqp_tx *tx)
 {
 	if (!tx->next || tx->psn_send - tx->psn_acked >= VQP_MASK_BITS ||
 	    !vqp_tx_may_send(tx, tx->psn_send))
 		return false;
-	/* What it fetches is as much as many packets. */
+	/* The response to a READ is as much as many packets. */
 	if (tx->cap && vqp_op_returns_data(tx->next->op) && vqp_tx_fetching(tx))
 		return false;
 	if (tx->next->fence && vqp_tx_reading_before(tx, tx->next))
@@ -375,7 +395,7 @@ static bool vqp_tx_sendable(struct vqp_tx *tx)
 	return !vqp_op_returns_data(tx->next->op) || vqp_tx_read_slot(tx, tx->psn_send);
 }
 
-/* By the carrier, which will have it go on. */
+/* Did the carrier hold back a packet? It will call vqp_tx_run() when the flow may go on. */
 static bool vqp_tx_is_held_back(int err)
 {
 	return err == -EAGAIN || err == -EBUSY;
@@ -401,7 +421,7 @@ static int vqp_tx_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *m
 	return 0;
 }
 
-/* One packet of a SEND or WRITE. `flags`: VQP_PKT_ACK_REQ or 0. */
+/* Send one packet of a SEND or a WRITE. `flags` is VQP_PKT_ACK_REQ or 0. */
 static int vqp_tx_send_data(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u32 flags)
 {
 	const u32 index = psn - msg->psn;
@@ -430,7 +450,7 @@ static int vqp_tx_send_data(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u32
 	return vqp_tx_xmit(tx, &pkt, msg, offset, bytes);
 }
 
-/* Request what is missing of a chunk, or of an atomic. */
+/* Request what is missing of a chunk, or the result of an atomic. */
 static int vqp_tx_send_read(struct vqp_tx *tx, struct vqp_tx_read *read, u64 now_us)
 {
 	u32 first = 0, last = VQP_READ_CHUNK_PACKETS - 1;
@@ -462,7 +482,7 @@ static int vqp_tx_send_read(struct vqp_tx *tx, struct vqp_tx_read *read, u64 now
 }
 
 /*
- * The chunk at `psn`, for the first time or again. The slot is there: vqp_tx_sendable().
+ * Request the chunk at `psn`, at first or again. vqp_tx_sendable() has seen that there is a slot.
  */
 static int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u64 now_us)
 {
@@ -487,7 +507,7 @@ static int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u6
 	return vqp_tx_send_read(tx, read, now_us);
 }
 
-/* Send a packet, for the first time or again; `ask` for an acknowledgement. */
+/* Send a packet, at first or again, and `ask` for an acknowledgement. */
 static int vqp_tx_send_packet(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, bool ask,
 			      bool idle, u64 now_us)
 {
@@ -526,8 +546,9 @@ static void vqp_tx_note_resent(struct vqp_tx *tx, u32 psn)
 }
 
 /*
- * With the last of a burst. The target acknowledges from time to time by itself, so a window
- * that is not small opens again without.
+ * Does the packet `psn` ask for an acknowledgement? The last packet of a burst does. In a large
+ * window most bursts go on before that, since the target acknowledges every VQP_RX_ACK_EVERY
+ * packets unasked.
  */
 static bool vqp_tx_asks(struct vqp_tx *tx, u32 psn)
 {
@@ -537,7 +558,7 @@ static bool vqp_tx_asks(struct vqp_tx *tx, u32 psn)
 	       psn - tx->psn_asked >= VQP_TX_ASK_EVERY - 1;
 }
 
-/* The packet psn_send. */
+/* Send the packet psn_send. */
 static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
 {
 	struct vqp_msg *msg = tx->next;
@@ -567,7 +588,7 @@ static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
 	return err;
 }
 
-/* The message of `psn`, at or after `from`, or the first. */
+/* The message of `psn`. The search begins at `from`, or at the oldest message if that is NULL. */
 static struct vqp_msg *vqp_tx_find(struct vqp_tx *tx, struct vqp_msg *from, u32 psn)
 {
 	struct vqp_msg *msg = from;
@@ -579,7 +600,7 @@ static struct vqp_msg *vqp_tx_find(struct vqp_tx *tx, struct vqp_msg *from, u32 
 	return msg;
 }
 
-/* What is lost, oldest first. */
+/* Send the lost packets again, oldest first. */
 static int vqp_tx_send_lost(struct vqp_tx *tx, u64 now_us)
 {
 	struct vqp_msg *msg = NULL;
@@ -605,7 +626,7 @@ static int vqp_tx_send_lost(struct vqp_tx *tx, u64 now_us)
 	return 0;
 }
 
-/* Request again what is marked so. */
+/* Request the chunks again that are marked. */
 static int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us)
 {
 	int err;
@@ -628,8 +649,9 @@ static int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us)
 }
 
 /*
- * Answers move a flow on, or room does; without both only time is left to end it. A throttled flow
- * waits for its turn, however long.
+ * Note whether the carrier has held back a packet. A flow with nothing outstanding gets no answer:
+ * if the carrier has no room, only giveup_us ends the wait. A throttled flow waits for its turn
+ * however long that takes.
  */
 static void vqp_tx_note_held_back(struct vqp_tx *tx, int err, u64 now_us)
 {
@@ -654,7 +676,7 @@ static void vqp_tx_restart(struct vqp_tx *tx)
 	memset(&tx->lost, 0, sizeof(tx->lost));
 	vqp_tx_begin_anew(tx);
 	vqp_tx_seek(tx);
-	/* The target cannot go on in the middle of a message. A READ has no middle. */
+	/* The new target cannot go on in the middle of a SEND or WRITE; of a READ it can. */
 	if (tx->next && tx->next->assigned && tx->next->op != VQP_OP_READ) {
 		tx->psn_acked = tx->next->psn;
 		tx->psn_send = tx->next->psn;
@@ -664,9 +686,9 @@ static void vqp_tx_restart(struct vqp_tx *tx)
 }
 
 /*
- * If all before `end` was carried out, is there unacknowledged what would be seen
- * if it were carried out again? A SEND is seen with its last packet, a WRITE with each, and
- * an atomic is not finished before its answer.
+ * Suppose that all packets before `end` were carried out. Is one of them unacknowledged that would
+ * have an effect if it were carried out again? Of a SEND the last packet has, of a WRITE each
+ * packet, and an atomic until its result arrives.
  */
 static bool vqp_tx_may_repeat(const struct vqp_tx *tx, u32 end)
 {
@@ -684,8 +706,8 @@ static bool vqp_tx_may_repeat(const struct vqp_tx *tx, u32 end)
 }
 
 /*
- * The target was not heard for so long that it may have forgotten the flow, and
- * carry out once more what it gets again. True: the flow has failed.
+ * If the target has not answered for so long that it may have forgotten the flow, it may carry out
+ * packets a second time that are sent again. True: the flow has failed for that reason.
  */
 static bool vqp_tx_overdue(struct vqp_tx *tx, u64 now_us)
 {
@@ -696,7 +718,10 @@ static bool vqp_tx_overdue(struct vqp_tx *tx, u64 now_us)
 	return true;
 }
 
-/* It answers that it has: packets are taken in order, so none was if the first came but once. */
+/*
+ * The target answers that it has forgotten the flow. It takes packets in order, so if it names the
+ * first unacknowledged packet, and that was sent only once, it has carried out none of them.
+ */
 static void vqp_tx_take_forgotten(struct vqp_tx *tx, const struct vqp_pkt *pkt)
 {
 	const bool none = pkt->psn == tx->psn_acked &&
@@ -732,7 +757,10 @@ void vqp_tx_run(struct vqp_tx *tx, u64 now_us)
 
 /* ---- Answers ---------------------------------------------------------- */
 
-/* The target has carried out all before `psn`, which is after psn_acked; it says so to `turn`. */
+/*
+ * The target has carried out all packets before `psn`, which is above psn_acked. `turn` is that of
+ * the answer.
+ */
 static void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u16 turn, u64 now_us)
 {
 	const u32 acked = psn - tx->psn_acked;
@@ -740,7 +768,7 @@ static void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u16 turn, u64 now_us)
 	if (tx->cwnd_before && (s16)(turn - tx->undo_turn) < 0)
 		vqp_tx_undo_cuts(tx);
 	tx->cwnd_before = 0;
-	/* What was held has made room before; what was given up says nothing of the network. */
+	/* Held packets have left the network before, and packets given up tell nothing of it. */
 	vqp_tx_open_window(tx, min_t(u32, acked - min_t(u32, acked, tx->held),
 				     vqp_tx_in_flight(tx)));
 	tx->held = 0;
@@ -770,7 +798,10 @@ static void vqp_tx_take_ack(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 	vqp_tx_advance(tx, pkt->ack_psn, pkt->turn, now_us);
 }
 
-/* The last packet of a response came: what is missing of it and of earlier responses is lost. */
+/*
+ * The last packet of a response has arrived: what is missing of this response and of those that
+ * were requested before it is lost.
+ */
 static void vqp_tx_read_lost(struct vqp_tx *tx, const struct vqp_tx_read *ended)
 {
 	u32 i;
@@ -830,9 +861,10 @@ static void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 n
 }
 
 /*
- * What was sent before a packet that came, and is not there, is lost. Since
- * back_turn packets were sent in order; before, that is known only of those
- * from psn_resent on. Returns how many were not known.
+ * A packet that was sent before a packet that has arrived, and that the target does not hold, is
+ * lost. From back_turn on packets were sent in order of their PSNs. Before that turn this is known
+ * only of the packets from psn_resent on, which were sent once. Returns the number of packets that
+ * were not known to be lost.
  */
 static u32 vqp_tx_note_lost(struct vqp_tx *tx, const struct vqp_pkt *pkt, bool late)
 {
@@ -882,8 +914,8 @@ static void vqp_tx_take_gap(struct vqp_tx *tx, const struct vqp_pkt *pkt)
 }
 
 /*
- * The pause doubles for as long as nothing gets through: those who wait for one
- * receiver must leave it the time to work.
+ * Pause for as long as the target asks. The pause doubles while no packet gets through, so that
+ * many initiators that wait for one receiver leave it the time to work.
  */
 static void vqp_tx_take_pause(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
@@ -898,7 +930,7 @@ static void vqp_tx_take_pause(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 
 	vqp_tx_go_back(tx);
 }
 
-/* NAKs that say where the target's context stands. */
+/* Take a NAK that says which PSN the target's context expects. */
 static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
 	const u32 acked = pkt->ack_psn - tx->psn_acked;
@@ -919,7 +951,7 @@ static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u6
 			vqp_tx_take_pause(tx, pkt, now_us);
 		break;
 	case VQP_NAK_ACCESS:
-		/* also of a chunk that was requested again */
+		/* It may be of a chunk that was requested again. */
 		if (current || vqp_tx_read_find(tx, pkt->ack_psn))
 			vqp_tx_fail(tx, pkt->ack_psn, VQP_WC_REM_ACCESS_ERR);
 		break;
@@ -931,7 +963,7 @@ static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u6
 		if (current)
 			vqp_tx_fail(tx, pkt->ack_psn, VQP_WC_REM_OP_ERR);
 		else if (vqp_tx_read_find(tx, pkt->ack_psn))
-			/* An earlier target did, and this one does not know what it found. */
+			/* An earlier target carried it out, and this one has no result. */
 			vqp_tx_fail(tx, pkt->ack_psn, VQP_WC_RETRY_EXC_ERR);
 		break;
 	}
@@ -939,7 +971,7 @@ static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u6
 
 static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
-	/* about the target, or its context, before this */
+	/* The NAK is about a target or a context before the present one. */
 	const bool late = (s16)(pkt->turn - tx->back_turn) < 0;
 
 	if (tx->stopped)
@@ -954,7 +986,7 @@ static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 		tx->ops->stale(tx);
 		break;
 	case VQP_NAK_NO_FLOW:
-		/* More of them answer packets sent before the first arrived. */
+		/* Further such NAKs answer packets that were sent before the first one arrived. */
 		if (tx->opened && !late)
 			vqp_tx_take_forgotten(tx, pkt);
 		break;
@@ -966,7 +998,7 @@ static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 			vqp_tx_restart(tx);
 		break;
 	case VQP_NAK_BUSY:
-		/* Once there is a context this can only be late. */
+		/* When the target has a context, this NAK can only be late. */
 		if (!tx->opened)
 			vqp_tx_take_pause(tx, pkt, now_us);
 		break;
@@ -1045,7 +1077,10 @@ void vqp_tx_post(struct vqp_tx *tx, struct vqp_msg *msg, u64 now_us)
 	vqp_tx_run(tx, now_us);
 }
 
-/* What begins a pause of the flow, or ends it. False: no room. */
+/*
+ * Tell the target that it may let go of its context, until the next message or for good. False: the
+ * carrier has no room.
+ */
 static bool vqp_tx_send_close(struct vqp_tx *tx)
 {
 	struct vqp_pkt pkt;
@@ -1061,8 +1096,8 @@ static bool vqp_tx_send_close(struct vqp_tx *tx)
 }
 
 /*
- * While the timer was late (of a processor that had no time for it) nothing was sent again, and
- * what had been answered not looked at: that is not held against the target.
+ * The timer is late if its processor had no time for it. Meanwhile nothing was sent again, and
+ * answers were not looked at. That time does not count against the target.
  */
 static void vqp_tx_excuse(struct vqp_tx *tx, u64 deadline_us, u64 now_us)
 {
