@@ -29,17 +29,18 @@ static unsigned int rc_busy = 64;
 module_param(rc_busy, uint, 0444);
 MODULE_PARM_DESC(rc_busy, "one-sided requests in a second that make a peer busy (default: 64)");
 
-#define LINK_IDLE_JIFFIES	(5 * HZ)	/* unused for so long: it is let go */
-#define LINK_RETRY_JIFFIES	HZ		/* after one that could not be made, or failed */
-#define LINK_SPARE_JIFFIES	(HZ / 10)	/* unused for so long: may make room for another */
-#define LINK_ASK_MS		5000
-#define LINK_ASK_AGAIN_MS	250
-#define LINK_SEGMENT_BYTES	(64U << 10)	/* of a request: counts as one more, */
-#define LINK_SAMPLE_SEGMENTS	16U		/* at most so many */
+#define LINK_IDLE_JIFFIES	(5 * HZ)	/* A link that is unused for this long ends. */
+#define LINK_RETRY_JIFFIES	HZ		/* the pause after a link that failed or ended */
+#define LINK_SPARE_JIFFIES	(HZ / 10)	/* A link unused for this long may make room. */
+#define LINK_ASK_MS		5000		/* the time limit of an rpc about a link */
+#define LINK_ASK_AGAIN_MS	250		/* the pause between two such rpcs */
+/* link_sample() counts a request once, and once more for each of this number of bytes, ... */
+#define LINK_SEGMENT_BYTES	(64U << 10)
+#define LINK_SAMPLE_SEGMENTS	16U		/* ... up to this number of times. */
 
 static LIST_HEAD(link_list);
-static DEFINE_SPINLOCK(link_list_lock);	/* guards it and: */
-static u32 link_count;
+static u32 link_count;			/* the length of link_list */
+static DEFINE_SPINLOCK(link_list_lock);	/* guards link_list and link_count */
 static atomic_t link_next_number;
 static struct workqueue_struct *link_wq;
 
@@ -100,7 +101,7 @@ void vqp_link_fail(struct vqp_link *link)
 		mod_delayed_work(link_wq, &link->work, 0);
 }
 
-/* How long dc goes on with a peer that is silent. */
+/* The time for which dc retransmits to a silent peer before a VQP fails; 0 without a parent. */
 static unsigned long link_giveup_jiffies(void)
 {
 	struct vqp_parent *parent;
@@ -116,8 +117,10 @@ static unsigned long link_giveup_jiffies(void)
 }
 
 /*
- * What the target's half had reached. Where it is now may be known only later: requests are not to
- * fail on a link that would not fail on dc, which waits for so long.
+ * Ask the target for the PSN that its half of the link had reached. If the peer cannot be reached,
+ * the function looks for the node's new address and asks again for as long as dc would go on: a
+ * request must not fail on a link when it would not have failed on dc. Returns 0 and *psn; or
+ * -errno, -ENOENT if the target does not know the link.
  */
 static int link_ask_reached(struct vqp_link *link, u32 *psn)
 {
@@ -148,7 +151,10 @@ static int link_ask_reached(struct vqp_link *link, u32 *psn)
 	return ret;
 }
 
-/* It takes nothing any more. What it has not brought to an end, its target or dc does. */
+/*
+ * The end of a link that has failed or is idle: no request is added any more. The target says which
+ * of the segments under way it carried out; vqp_segments_settle() has the rules.
+ */
 static void link_end(struct vqp_link *link)
 {
 	bool doubt;
@@ -179,9 +185,13 @@ static void link_end(struct vqp_link *link)
 	list_del(&link->node);
 	link_count--;
 	spin_unlock_bh(&link_list_lock);
-	smp_mb();	/* wake_up_var() looks for waiters without a lock */
+	smp_mb();	/* Order the decrement before wake_up_var()'s look for waiters. */
 	wake_up_var(&link_count);
-	/* Queued once more, perhaps, by whoever said that it failed. Nobody does from here on. */
+	/*
+	 * vqp_link_fail() may have queued the work once more. It cannot from here on: its callers
+	 * hold link_list_lock, or vqp.lock with a segment posted, or run in a completion of the QP,
+	 * and the steps above have waited for each of these.
+	 */
 	cancel_delayed_work(&link->work);
 	vqp_link_put(link);
 }
@@ -237,7 +247,10 @@ static int link_connect_qp(struct vqp_link *link, const struct vqp_rpc_msg *msg)
 	return ret;
 }
 
-/* The parent may go while the target is asked: nothing holds it meanwhile. */
+/*
+ * The rpc runs without a reference on the parent, which may go meanwhile: link_connect_qp() sees
+ * that by parent->life.
+ */
 static int link_connect(struct vqp_link *link)
 {
 	struct vqp_rpc_msg msg = {
@@ -257,7 +270,7 @@ static int link_connect(struct vqp_link *link)
 	return ret;
 }
 
-/* Takes requests from now on, unless it has been given up already. */
+/* The link takes requests from now on, unless it has failed already. */
 static void link_rise(struct vqp_link *link)
 {
 	spin_lock_bh(&link->lock);
@@ -291,7 +304,7 @@ static void link_ask_work(struct work_struct *work)
 	vqp_rkey_ask(container_of(work, struct vqp_link, ask_work));
 }
 
-/* Too many: the one that has not been used for the longest time makes room, if there is one. */
+/* There are rc_max links: end the one that has been unused longest, if it has been idle enough. */
 static void link_make_room(void)
 {
 	struct vqp_link *link, *oldest = NULL;
@@ -305,7 +318,7 @@ static void link_make_room(void)
 		vqp_link_fail(oldest);
 }
 
-/* Begin to make a link to vqp's peer. */
+/* Begin to make a link to vqp's peer in the background, unless there is one. Under vqp.lock. */
 static void link_begin(struct vqp *vqp)
 {
 	struct vqp_peer *peer = vqp->dc.peer;
@@ -345,8 +358,9 @@ unlock:
 }
 
 /*
- * A request that could go by rc: with many in a second its peer is worth a link. A large one is
- * like several, but does not make a peer busy alone. About.
+ * Count a request of `bytes` bytes that could have gone by rc, and begin a link once the peer has
+ * had rc_busy of them within a second. A large request counts more than once, but never makes a
+ * peer busy alone. VQPs of a peer race here without a lock, so that the count is approximate.
  */
 static void link_sample(struct vqp *vqp, u32 bytes)
 {
@@ -365,7 +379,10 @@ static void link_sample(struct vqp *vqp, u32 bytes)
 
 /* ---- Requests ---- */
 
-/* All of its windows are granted? Those that are not known are asked for. */
+/*
+ * Are rkeys for all windows that `msg` touches known, and do they allow the access? The function
+ * wants the rkeys that are not known, and vqp_link.ask_work asks for them.
+ */
 static bool link_granted(struct vqp_link *link, const struct vqp *vqp, const struct vqp_msg *msg)
 {
 	const u32 access = vqp_link_access(vqp, msg);
@@ -389,7 +406,7 @@ bool vqp_link_ready(struct vqp *vqp, struct vqp_send *send)
 	bool ready = false;
 
 	lockdep_assert_held(&vqp->lock);
-	/* What kernels tell each other, and lookups, are not worth a link. */
+	/* Kernel-to-kernel calls and lookups are too small and too rare for a link. */
 	if (vqp_is_kernels(vqp) && !vqp_is_zcopy(vqp))
 		return false;
 	if (!READ_ONCE(rc_max) || !msg->bytes || vqp_prio_yields(vqp->ns))
@@ -398,7 +415,7 @@ bool vqp_link_ready(struct vqp *vqp, struct vqp_send *send)
 	link = rcu_dereference(vqp->dc.peer->link);
 	if (!link)
 		link_sample(vqp, msg->bytes);
-	/* Pairs with link_rise(): what a link is made with is seen. */
+	/* Pairs with the release in link_rise(), which publishes the link's QP. */
 	else if (smp_load_acquire(&link->up) && (!vqp->held || vqp->rc.link == link))
 		ready = link_granted(link, vqp, msg);
 	rcu_read_unlock();
@@ -407,7 +424,7 @@ bool vqp_link_ready(struct vqp *vqp, struct vqp_send *send)
 
 /* ---- Coming and going ---- */
 
-/* The parent has gone, and VQPs on dc have failed: all links end. */
+/* vqp_device_user.down: the parent goes, and all VQPs on dc have failed. Ends all links. */
 static void link_down(void)
 {
 	struct vqp_link *link;

@@ -12,29 +12,31 @@
 #include "device/parent.h"
 #include "rc/qp.h"
 
-#define RC_QP_TIMEOUT		13	/* 33 ms: 4.096 us * 2^13 (IBTA 9.7.6.1.3); */
-#define RC_QP_RETRIES		7	/* so often. Then dc takes over, which bears more. */
-#define RC_QP_READS		32U	/* outstanding, of each end */
-#define RC_QP_RNR_TIMER		12
+#define RC_QP_TIMEOUT		13	/* 33 ms: 4.096 us * 2^13 (IBTA 9.7.6.1.3) */
+#define RC_QP_RETRIES		7	/* After these dc takes over, which bears more loss. */
+#define RC_QP_READS		32U	/* the most READs outstanding, in each direction */
+#define RC_QP_RNR_TIMER		12	/* 0.64 ms; links use no receives */
 #define RC_QP_HOP_LIMIT		64
 #define RC_QP_RESOLVE_MS	1000
-#define RC_QP_REST_JIFFIES	(5 * HZ)	/* a packet waits for a neighbour for 3 s */
-#define RC_QP_REST_MAX		64
+/* The time that a QP rests. A packet waits for 3 s at most until ARP finds its neighbour. */
+#define RC_QP_REST_JIFFIES	(5 * HZ)
+#define RC_QP_REST_MAX		64	/* the most QPs that rest; the oldest makes room */
 
 /*
- * Soft RoCE's packets hold their QP until they have left the node. To destroy it waits for them: in
- * Linux 6.1 for a second, and then it is destroyed regardless, later for good. A link may be down,
- * or a neighbour unknown, for longer: QPs rest before they are destroyed.
+ * Soft RoCE's packets have a reference on their QP until they have left the node, and
+ * ib_destroy_qp() waits for them: Linux 6.1 for a second, after which it destroys the QP all the
+ * same, later versions without a limit. A network link may be down, or a neighbour unresolved, for
+ * longer. A QP that has been in use therefore rests in state RESET before it is destroyed.
  */
 struct rc_qp_rest {
 	struct list_head node;
 	struct ib_qp *qp;
-	unsigned long until;
+	unsigned long until;		/* the end of the rest, in jiffies */
 };
 
 static LIST_HEAD(rest_list);		/* in the order of `until` */
-static DEFINE_SPINLOCK(rest_lock);	/* guards it and: */
-static u32 rest_count;
+static u32 rest_count;			/* the length of rest_list */
+static DEFINE_SPINLOCK(rest_lock);	/* guards rest_list and rest_count */
 
 u32 vqp_rc_qp_reads(const struct vqp_parent *parent)
 {
@@ -45,8 +47,8 @@ struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, u32 send_wr
 {
 	struct ib_qp_init_attr init = {
 		.cap = {
-			.max_send_wr = send_wrs + 1,	/* one to drain it, */
-			.max_recv_wr = 1,		/* likewise */
+			.max_send_wr = send_wrs + 1,	/* one for ib_drain_sq() */
+			.max_recv_wr = 1,		/* for ib_drain_rq() */
 			.max_send_sge = sges,
 			.max_recv_sge = 1,
 		},
@@ -57,7 +59,7 @@ struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, u32 send_wr
 	struct ib_qp *qp;
 	struct ib_cq *cq;
 
-	/* Now, for a QP that cannot be let go is worse than one that cannot be made. */
+	/* The memory for the rest is allocated here, so that vqp_rc_qp_retire() cannot fail. */
 	rest = kzalloc(sizeof(*rest), GFP_KERNEL);
 	if (!rest)
 		return ERR_PTR(-ENOMEM);
@@ -161,7 +163,7 @@ static void rc_qp_resolved(int status, struct sockaddr *src, struct rdma_dev_add
 	complete(&resolve->done);
 }
 
-/* Kernel users of RoCE have to say the link address themselves. */
+/* ib_modify_qp() resolves the destination's MAC address for user space only. */
 static int rc_qp_set_dmac(const struct vqp_parent *parent, struct rdma_ah_attr *ah,
 			  const union ib_gid *dgid)
 {
@@ -262,7 +264,7 @@ int vqp_rc_qp_stop(struct ib_qp *qp, u32 *psn)
 	struct ib_qp_attr attr;
 	int ret;
 
-	/* Ends behind the request that is being carried out, if one is. */
+	/* The QP goes to the error state, after the request that it is carrying out. */
 	ib_drain_rq(qp);
 	ret = ib_query_qp(qp, &attr, IB_QP_RQ_PSN, &init);
 	*psn = attr.rq_psn & VQP_PSN_MASK;

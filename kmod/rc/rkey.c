@@ -13,16 +13,19 @@
 #include "rc/rkey.h"
 #include "rc/window.h"
 
-#define RKEYS_OF_LINK		1024
-#define RKEY_REFUSED_JIFFIES	HZ	/* until it is asked for again */
+#define RKEYS_OF_LINK		1024	/* the most rkeys of a link */
+#define RKEY_REFUSED_JIFFIES	HZ	/* the time until a refused rkey is asked for again */
 
-static DEFINE_HASHTABLE(rkey_table, 10);
-/* Guards the table's changes, the links' lists, states. Inside vqp.lock and meta/rpc.c's lock. */
+static DEFINE_HASHTABLE(rkey_table, 10);	/* read under RCU */
+/*
+ * Guards changes of the table, the links' lists of rkeys and the rkeys' states. It is taken inside
+ * vqp.lock and meta/rpc.c's lock.
+ */
 static DEFINE_SPINLOCK(rkey_lock);
 
-/* Waits for the last reference of all rkeys that it has taken back. */
+/* A revocation, which waits until no request uses the rkeys that it has removed. */
 struct rkey_revoke {
-	atomic_t left;
+	atomic_t left;			/* the rkeys that are still in use, and one */
 	struct completion done;
 };
 
@@ -64,7 +67,7 @@ void vqp_rkey_put(struct vqp_rkey *rkey)
 		rkey_revoke_done(revoke);
 }
 
-/* Nobody finds it any more. The table's reference is the caller's. */
+/* Take the rkey out of the table and the list. Their reference passes to the caller. */
 static void rkey_unlist(struct vqp_rkey *rkey)
 {
 	lockdep_assert_held(&rkey_lock);
@@ -73,7 +76,10 @@ static void rkey_unlist(struct vqp_rkey *rkey)
 	rkey->link->nrkeys--;
 }
 
-/* Room for one more: who asks for what there is not must not keep others from asking. */
+/*
+ * Is there room for another rkey on the link? A full link drops a refused rkey: a function that
+ * asks for windows that do not exist must not keep other functions' windows out.
+ */
 static bool rkey_make_room(struct vqp_link *link)
 {
 	struct vqp_rkey *rkey;
@@ -114,7 +120,7 @@ static void rkey_want(struct vqp_link *link, const struct vqp *vqp, u32 key, u32
 	spin_unlock_bh(&rkey_lock);
 }
 
-/* It was refused, but that is a while ago. */
+/* Ask again for an rkey that the target refused RKEY_REFUSED_JIFFIES ago. */
 static void rkey_want_again(struct vqp_rkey *rkey)
 {
 	spin_lock_bh(&rkey_lock);
@@ -195,7 +201,7 @@ static void rkey_answered(struct vqp_rpc_call *call, const struct vqp_rpc_msg *a
 	vqp_rkey_put(rkey);
 }
 
-/* The next that is wanted: asked from here on, with a reference for the RPC. */
+/* Mark the next wanted rkey as asked for. Returns it with a reference for the rpc, or NULL. */
 static struct vqp_rkey *rkey_next_wanted(struct vqp_link *link)
 {
 	struct vqp_rkey *rkey, *wanted = NULL;
@@ -278,7 +284,7 @@ static void rkey_revoke_of(struct vqp_link *link, const struct vqp_rpc_msg *msg,
 		if (rkey->key != key || rkey->tenant != tenant ||
 		    memcmp(rkey->gid, msg->gid, VQP_GID_BYTES))
 			continue;
-		/* The answer may be behind this. */
+		/* An answer that is under way may grant what this revocation takes back. */
 		rkey->stale = rkey->state == VQP_RKEY_ASKED;
 		if (rkey->state != VQP_RKEY_READY)
 			continue;
@@ -297,14 +303,17 @@ int vqp_rkey_revoke(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long receiv
 	struct rkey_revoke revoke = { .left = ATOMIC_INIT(1) };
 	struct vqp_link *link = vqp_link_get(gid, be32_to_cpu(msg->link));
 
-	/* The link has gone, and its rkeys with it. */
+	/* Without the link there are no rkeys of it. */
 	if (!link)
 		return 0;
 	init_completion(&revoke.done);
 	rkey_revoke_of(link, msg, &revoke);
 	vqp_link_put(link);
 	rkey_revoke_done(&revoke);
-	/* Requests end, or their link fails and lets go of them; the target waits but a second. */
+	/*
+	 * The requests that use the rkeys complete, or their link fails and releases them. The
+	 * target waits for WINDOW_REVOKE_MS, and then stops its half of the link.
+	 */
 	wait_for_completion(&revoke.done);
 	return 0;
 }

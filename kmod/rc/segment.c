@@ -17,34 +17,37 @@
 #include "rc/rkey.h"
 
 /*
- * What one work request of the device carries: a part of a request that lies in one window and
- * in few enough pages. It holds all that the device may touch.
+ * A segment is the part of a request that one work request of the device carries: it lies in one
+ * window, and in no more pages than the link's QP takes SGEs. It has references on all memory that
+ * the device may touch.
  *
- * What VQPs hand out is chained, and posted SEGMENT_CHAIN at a time, with a large one, or when
- * the run of one of them ends. The last of a chain asks for a completion, which is one of all
- * before it; so does a READ before a WRITE: it must not be done again once the WRITE has been.
+ * Segments of all VQPs of a link are chained. The QP is given the chain when it has SEGMENT_CHAIN
+ * segments, when a segment of at least a page joins it, or before a VQP that has chained something
+ * releases its lock. Only the last segment of a chain is signaled, and its completion stands for
+ * all segments before it. A READ that precedes a WRITE is signaled, too: after a failure an
+ * uncompleted READ is carried out again, which must not happen once a later WRITE has been.
  */
 struct segment {
 	struct ib_cqe cqe;
 	struct ib_rdma_wr wr;
-	struct list_head entry;		/* in link.posted */
+	struct list_head entry;		/* in link.posted, under link.lock */
 	struct vqp_link *link;		/* referenced */
 	struct vqp *vqp;		/* referenced */
-	struct vqp_send *send;
-	bool last;			/* of send */
-	u32 psn_end;			/* the first that is not its own */
-	struct vqp_rkey *rkey;		/* referenced, as the regions of mrs, until released */
-	struct vqp_mr **mrs;
-	u32 nmrs;
-	u32 nsge;
+	struct vqp_send *send;		/* in vqp.unsent or vqp.lent while the segment is posted */
+	bool last;			/* The segment is the last of send. */
+	u32 psn_end;			/* the PSN behind the last that the segment uses */
+	struct vqp_rkey *rkey;		/* referenced until segment_release() */
+	struct vqp_mr **mrs;		/* the local regions, referenced likewise */
+	u32 nmrs;			/* the length of mrs */
+	u32 nsge;			/* the length of sge, all of it mapped for the device */
 	struct ib_sge sge[];
 };
 
 #define SEGMENT_CHAIN	8
 
 /*
- * To change carriers costs a round trip, while the one is finished with what it has. So a VQP that
- * sends messages between its reads and writes stays with dc for so many of them.
+ * A change of carriers costs a round trip, in which the old carrier finishes what it holds. After a
+ * message a VQP therefore stays with dc for this number of READs and WRITEs.
  */
 #define RC_REST		32
 
@@ -86,7 +89,10 @@ static int segment_add_page(struct segment *segment, struct page *page, u32 offs
 	return 0;
 }
 
-/* As many of `bytes` bytes from the walk as `sges` pages hold: how many, or -errno. */
+/*
+ * Map the next bytes under the cursor for the device, `bytes` at most and in `sges` pages at most.
+ * Returns the number of bytes mapped, or -errno; segment_release() unmaps in each case.
+ */
 static int segment_fill(struct segment *segment, struct vqp_cursor *c, u32 bytes, u32 sges)
 {
 	struct vqp_mr *mr = NULL;
@@ -113,7 +119,7 @@ static int segment_fill(struct segment *segment, struct vqp_cursor *c, u32 bytes
 
 static struct segment *segment_alloc(struct vqp_link *link, struct vqp_send *send, u32 sges)
 {
-	/* one more where a walk begins in the midst of the list */
+	/* Each SGE adds a region at most once; one more is to spare for a walk that begins late. */
 	const u32 mrs = send->num_sge + 1;
 	struct segment *segment;
 
@@ -131,7 +137,10 @@ static struct segment *segment_alloc(struct vqp_link *link, struct vqp_send *sen
 
 /* ---- Posting ---- */
 
-/* Room for one segment; or vqp waits for it. */
+/*
+ * Reserve room for one segment in the link's QP. Returns 0; -EAGAIN if there is no room, and then
+ * vqp is among the link's waiters; or -ENOTCONN if the link is down. Under vqp.lock.
+ */
 static int link_reserve(struct vqp_link *link, struct vqp *vqp)
 {
 	int ret = 0;
@@ -158,7 +167,10 @@ static void link_unreserve(struct vqp_link *link)
 
 static void segment_done(struct ib_cq *cq, struct ib_wc *wc);
 
-/* Give the device what is chained. What it does not take is in the list with the rest. */
+/*
+ * Give the QP the chain. If the QP refuses it, in whole or in part, the segments stay in
+ * link.posted like those that it took, and the caller fails the link once it has released the lock.
+ */
 static int __must_check link_chain_post(struct vqp_link *link)
 {
 	struct ib_send_wr *chain = link->chain;
@@ -205,7 +217,7 @@ static int segment_post(struct segment *segment, struct vqp *vqp, u32 bytes, u64
 	segment->cqe.done = segment_done;
 	segment->vqp = vqp;
 	spin_lock(&link->lock);
-	/* Once it is down, nothing is added: link_end() goes through the list without the lock. */
+	/* link_end() walks link.posted without the lock, once the link is down. */
 	if (link->up) {
 		ret = 0;
 		kref_get(&link->ref);
@@ -222,14 +234,17 @@ static int segment_post(struct segment *segment, struct vqp *vqp, u32 bytes, u64
 	return ret;
 }
 
-/* Before vqp.lock is released: give the device what is chained. */
+/*
+ * vqp_carrier_ops.flush, before vqp.lock is released: give the QP what is chained. The caller's VQP
+ * has segments on the link, which hold the reference on it.
+ */
 static void link_flush(struct vqp *vqp)
 {
 	struct vqp_link *link = vqp->rc.link;
 	int broken = 0;
 
 	lockdep_assert_held(&vqp->lock);
-	/* As long as there are segments, they hold the link. Of its own it sees what is chained. */
+	/* Without the lock this sees at least the segments that this VQP has chained. */
 	if (!READ_ONCE(link->chain))
 		return;
 	spin_lock(&link->lock);
@@ -240,7 +255,10 @@ static void link_flush(struct vqp *vqp)
 		vqp_link_fail(link);
 }
 
-/* The part of `send` at vqp->link.offset: its length, or -errno. There is room for it. */
+/*
+ * Post the part of `send` that begins at vqp->rc.offset, for which the caller has reserved room.
+ * Returns the length of the part in bytes, or -errno.
+ */
 static int link_post_part(struct vqp_link *link, struct vqp *vqp, struct vqp_send *send)
 {
 	const struct vqp_msg *msg = &send->msg;
@@ -277,7 +295,10 @@ static int link_post_part(struct vqp_link *link, struct vqp *vqp, struct vqp_sen
 	return bytes;
 }
 
-/* One part, if there is room and the namespace's rate lets it pass: its length, or -errno. */
+/*
+ * Post one part of `send`. Returns its length in bytes; -EAGAIN if the namespace's rate or the
+ * link's depth makes vqp wait; or another -errno.
+ */
 static int link_post_one(struct vqp_link *link, struct vqp *vqp, struct vqp_send *send)
 {
 	const u32 charge = min_t(u32, send->msg.bytes - vqp->rc.offset, link->sges * PAGE_SIZE);
@@ -295,7 +316,7 @@ static int link_post_one(struct vqp_link *link, struct vqp *vqp, struct vqp_send
 	return ret;
 }
 
-/* Chain the rest of `send`. */
+/* Post `send` from vqp->rc.offset on. Returns 0 when all of it is posted, or -errno as above. */
 static int link_post(struct vqp *vqp, struct vqp_send *send)
 {
 	struct vqp_link *link;
@@ -303,11 +324,11 @@ static int link_post(struct vqp *vqp, struct vqp_send *send)
 
 	rcu_read_lock();
 	link = rcu_dereference(vqp->dc.peer->link);
-	/* The peer has changed while a request is half posted. */
+	/* Posted segments belong to one link. If the peer has another by now, dc takes over. */
 	if (vqp->held && link != vqp->rc.link)
 		link = NULL;
 	while (link && vqp->rc.offset < send->msg.bytes) {
-		/* Its own segments' ends make it go on. */
+		/* At its own depth the VQP needs no wait: the end of its segments resumes it. */
 		ret = vqp->held < VQP_LINK_VQP_DEPTH ? link_post_one(link, vqp, send) : -EAGAIN;
 		if (ret < 0)
 			break;
@@ -321,7 +342,10 @@ static int link_post(struct vqp *vqp, struct vqp_send *send)
 	return ret;
 }
 
-/* struct vqp_carrier_ops.take; the window may have been taken back meanwhile. */
+/*
+ * vqp_carrier_ops.take. It fails with another error than -EAGAIN if a window has been revoked since
+ * link_wants() said yes, or if the link has gone.
+ */
 static int link_take(struct vqp *vqp, struct vqp_send *send)
 {
 	int ret;
@@ -343,7 +367,7 @@ static bool link_wants(struct vqp *vqp, struct vqp_send *send)
 	const bool one_sided = !(send->msg.flags & VQP_PKT_IMM) &&
 			       (send->msg.op == VQP_OP_READ || send->msg.op == VQP_OP_WRITE);
 
-	/* Half of it has been posted. */
+	/* rc has posted a part of the request, and waits to post the rest. */
 	if (vqp->rc.offset)
 		return true;
 	if (vqp->carrier != &vqp_dc_carrier || send->fate != VQP_SEND_FRESH)
@@ -357,7 +381,7 @@ static bool link_wants(struct vqp *vqp, struct vqp_send *send)
 	return vqp_link_ready(vqp, send);
 }
 
-/* What is half posted is for the other carrier, as a whole. */
+/* vqp_carrier_ops.leave: dc carries out the whole of a request that rc has posted in part. */
 static void link_leave(struct vqp *vqp)
 {
 	struct vqp_msg *msg;
@@ -374,7 +398,7 @@ static void link_hold(struct vqp_wait *wait)
 	kref_get(&container_of(wait, struct vqp, rc.wait)->ref);
 }
 
-/* There is room on the link, or the link is gone. */
+/* vqp_wait_ops.go: the link has room, or has failed. Drops the reference of link_hold(). */
 static void link_go(struct vqp_wait *wait)
 {
 	struct vqp *vqp = container_of(wait, struct vqp, rc.wait);
@@ -427,7 +451,10 @@ static void segment_free(struct segment *segment)
 	kfree(segment);
 }
 
-/* The first segments of `done`, all of one VQP. */
+/*
+ * Complete the segments at the head of `done` that belong to the same VQP, and free them. The
+ * caller goes on until the list is empty.
+ */
 static void segments_complete(struct list_head *done)
 {
 	struct vqp *vqp = list_first_entry(done, struct segment, entry)->vqp;
@@ -454,8 +481,9 @@ static void segments_complete(struct list_head *done)
 }
 
 /*
- * The device brings segments to an end in order. One that succeeds says that all before it did,
- * too, and so does the first that fails: it is in doubt, as all behind it, which stay in the list.
+ * The completion of a signaled segment, in softirq. The device ends segments in order, so that a
+ * success stands for all segments before it. The first failure does, too, but leaves itself and all
+ * segments behind it in link.posted: vqp_segments_settle() decides about them.
  */
 static void segment_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -487,7 +515,7 @@ static void segment_done(struct ib_cq *cq, struct ib_wc *wc)
 		vqp_link_kick(link);
 }
 
-/* ---- When the link has failed: nothing is added to `posted`, or taken, but here ---- */
+/* ---- After a failure. Only these functions change link.posted then, and need no lock. ---- */
 
 struct vqp *vqp_link_first_vqp(struct vqp_link *link)
 {
@@ -512,7 +540,11 @@ static bool psn_reached(u32 psn, u32 psn_end)
 	return ((psn - psn_end) & VQP_PSN_MASK) <= VQP_PSN_MASK / 2;
 }
 
-/* A READ is never done: if what it read is here, nobody knows. */
+/*
+ * What becomes of a segment that has not completed. `psn` is the PSN that the target had reached,
+ * if that is `known`. A READ is always carried out again: the target's PSN does not tell whether
+ * the responses arrived. So is a segment that the QP was never given.
+ */
 static enum vqp_send_fate segment_fate(const struct segment *segment, bool known, u32 psn)
 {
 	if (segment->send->msg.op == VQP_OP_READ ||
@@ -532,7 +564,7 @@ void vqp_segments_settle(struct vqp_link *link, bool known, u32 psn)
 		list_del(&segment->entry);
 		vqp = segment->vqp;
 		spin_lock_bh(&vqp->lock);
-		/* Of a WRITE each part is seen, though it be the whole that completes. */
+		/* The last segment decides, but a WRITE is lost if any segment may be. */
 		if (segment->send->fate != VQP_SEND_LOST && (segment->last || !known))
 			segment->send->fate = segment_fate(segment, known, psn);
 		vqp_carrier_unhold(vqp);

@@ -12,15 +12,17 @@
 #include "rc/target.h"
 #include "rc/window.h"
 
-#define TARGET_SEND_WRS		16		/* registrations of windows */
-#define TARGET_STOPPED_MAX	256		/* that are remembered, */
-#define TARGET_STOPPED_JIFFIES	(60 * HZ)	/* at most for so long */
-/* Initiators let go of a link that they do not use long before. */
+#define TARGET_SEND_WRS		16		/* registrations of windows under way */
+/* The node remembers the final PSNs of this number of stopped targets, for this time at most. */
+#define TARGET_STOPPED_MAX	256
+#define TARGET_STOPPED_JIFFIES	(60 * HZ)
+/* A target stops after this time without a request. Initiators end an idle link long before. */
 #define TARGET_SILENT_JIFFIES	(60 * HZ)
 
-/* one walk that drops target_mutex, or removal, at a time */
+/* Held by target_stop_each(), which drops target_mutex inside its walk, and by removals. */
 static DEFINE_MUTEX(target_walk);
-static DEFINE_MUTEX(target_mutex);	/* guards the list; inside target.lock */
+/* Guards target_list. Inside vqp_rc_target.lock and target_walk. */
+static DEFINE_MUTEX(target_mutex);
 static LIST_HEAD(target_list);		/* newest first */
 
 static void target_release(struct kref *ref)
@@ -67,7 +69,7 @@ void vqp_rc_target_stop(struct vqp_rc_target *target)
 		target->stop_status = vqp_rc_qp_stop(qp, &target->psn);
 		target->stopped_at = jiffies;
 		target->qp = NULL;
-		/* First the QP, which may be in the midst of a window. */
+		/* The QP goes first, because it may be reading or writing a window. */
 		vqp_rc_qp_retire(qp);
 		vqp_window_close_all(&target->windows);
 	}
@@ -123,7 +125,7 @@ static int target_start(struct vqp_rc_target *target, struct vqp_parent *parent,
 	return 0;
 }
 
-/* What that node made in an earlier life, it does not know any more. */
+/* Stop the targets of links that node `gid` made before its module was loaded anew. */
 static void target_stop_old(const u8 *gid, u32 epoch)
 {
 	struct vqp_rc_target *target, *old;
@@ -184,7 +186,7 @@ int vqp_rc_target_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long rec
 	if (ret) {
 		vqp_rc_target_put(target);
 	} else {
-		/* Still inside: vqp_rc_target_down() is to find it. */
+		/* Before vqp_parent_leave(), so that vqp_rc_target_down() finds the target. */
 		mutex_lock(&target_mutex);
 		list_add(&target->node, &target_list);
 		mutex_unlock(&target_mutex);
@@ -207,9 +209,12 @@ int vqp_rc_target_close(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long re
 	return ret;
 }
 
-/* ---- Those that are left ---- */
+/* ---- Targets that their initiators have left ---- */
 
-/* A second look: has anything come since the first? An initiator that died says nothing. */
+/*
+ * Has no request come since the last call? An initiator that died sends none, and does not close
+ * its link.
+ */
 static bool target_is_silent(struct vqp_rc_target *target)
 {
 	struct ib_qp_init_attr init;
@@ -231,7 +236,7 @@ static bool target_is_old(const struct vqp_rc_target *target)
 	       time_after(jiffies, target->stopped_at + TARGET_STOPPED_JIFFIES);
 }
 
-/* Forget those that stopped long ago, and the oldest of too many. */
+/* Drop stopped targets that are old, or too many; or all stopped targets. */
 static void target_forget(bool all)
 {
 	struct vqp_rc_target *target, *next;
@@ -250,7 +255,7 @@ static void target_forget(bool all)
 	mutex_unlock(&target_walk);
 }
 
-/* Stop each that `match` wants (NULL: all). */
+/* Stop each target that `match` accepts, or all if `match` is NULL. */
 static void target_stop_each(bool (*match)(struct vqp_rc_target *target))
 {
 	struct vqp_rc_target *target, *prev = NULL;

@@ -13,25 +13,27 @@
 #include "rc/target.h"
 #include "rc/window.h"
 
-#define WINDOW_MAX		1024	/* of the node, */
-#define WINDOW_NS_MAX		256	/* of a namespace */
-#define WINDOW_REVOKE_MS	1000
+#define WINDOW_MAX		1024	/* the most windows of the node */
+#define WINDOW_NS_MAX		256	/* the most windows of one VQP namespace */
+#define WINDOW_REVOKE_MS	1000	/* the time that an initiator has to answer */
 
 struct vqp_window {
-	struct list_head target_link;	/* both lists under window_mutex */
-	struct list_head mr_link;
+	struct list_head target_link;	/* in vqp_rc_target.windows, under window_mutex */
+	struct list_head mr_link;	/* in vqp_mr.windows, under window_mutex */
 	struct vqp_rc_target *target;	/* referenced */
-	struct vqp_ns *ns;		/* the region's, which outlives it */
-	u32 index;
+	struct vqp_ns *ns;		/* the region's; the region is revoked before it goes */
+	u32 index;			/* addr >> VQP_WINDOW_SHIFT */
 	struct ib_device *dev;
-	struct ib_mr *ib_mr;
-	struct sg_table sgt;
-	u64 addr, bytes;		/* as functions know it */
+	struct ib_mr *ib_mr;		/* registered with dev */
+	struct sg_table sgt;		/* mapped for dev */
+	u64 addr;			/* the first address, as functions name it */
+	u64 bytes;
 };
 
+/* Guards the lists of windows, window_count and vqp_ns.windows. Inside vqp_rc_target.lock. */
 static DEFINE_MUTEX(window_mutex);
-static u32 window_count;		/* under it, as vqp_ns.windows */
-static atomic_t window_made;		/* that the device still knows */
+static u32 window_count;		/* the windows in lists */
+static atomic_t window_made;		/* the windows that the device knows */
 
 /* ---- At the device ---- */
 
@@ -50,8 +52,9 @@ static void window_registered(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * The other kernel fetches messages from any region that a function sends from. What functions may
- * read there the rkey says, and the kernel that holds it sees to it.
+ * The device's access rights of a window. REMOTE_READ is always among them, because the peer's
+ * kernel READs a zero-copy message from any region that a function sends from. The rkey carries the
+ * region's own rights, and the initiating kernel checks requests of functions against those.
  */
 static int window_access(const struct vqp_mr *mr)
 {
@@ -79,7 +82,7 @@ static int window_register(struct vqp_window *window, struct ib_qp *qp, int acce
 	ret = ib_post_send(qp, &wr.wr, NULL);
 	if (ret)
 		return ret;
-	/* It comes in any case: a target that fails flushes it. */
+	/* The completion comes in any case: a QP that fails flushes the registration. */
 	wait_for_completion(&reg.done);
 	return reg.status == IB_WC_SUCCESS ? 0 : -EIO;
 }
@@ -150,7 +153,10 @@ static struct vqp_window *window_find(const struct vqp_mr *mr, const struct vqp_
 	return NULL;
 }
 
-/* The part of mr in stretch `index`; false: none. */
+/*
+ * Set the window's range to the part of mr between index * VQP_WINDOW_BYTES and the next multiple.
+ * Returns false if there is no such part.
+ */
 static bool window_set_range(struct vqp_window *window, const struct vqp_mr *mr, u32 index)
 {
 	const u64 start = (u64)index << VQP_WINDOW_SHIFT;
@@ -214,7 +220,7 @@ static int window_open(struct vqp_rc_target *target, struct vqp_ns *ns, struct v
 		return -ENOENT;
 	mutex_lock(&window_mutex);
 	window = window_find(mr, target, index);
-	/* A namespace that has gone revokes its windows, and must find all. */
+	/* A namespace that goes revokes its windows. None may be made behind its back. */
 	if (!vqp_ns_alive(ns))
 		window = ERR_PTR(-ENOENT);
 	else if (!window)
@@ -249,7 +255,7 @@ int vqp_window_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long receiv
 
 /* ---- Closing ---- */
 
-/* Off its lists, which leaves it to the caller. */
+/* Take the window out of its lists; the caller frees it. */
 static void window_take(struct vqp_window *window)
 {
 	lockdep_assert_held(&window_mutex);
@@ -259,7 +265,10 @@ static void window_take(struct vqp_window *window)
 	window->ns->windows--;
 }
 
-/* Nobody's request may be under way in it: the device waits for them, but not for ever. */
+/*
+ * Deregister and free a window. No request may be using the window any more: ib_dereg_mr() waits
+ * for requests only for a while, and then the pages would be unmapped under them.
+ */
 static void window_free(struct vqp_window *window)
 {
 	ib_dereg_mr(window->ib_mr);
@@ -280,7 +289,7 @@ void vqp_window_close_all(struct list_head *windows)
 {
 	struct vqp_window *window, *next;
 
-	/* All the time: a region that finds none left is free to go. */
+	/* Under the mutex throughout: a region without windows in its list may be freed. */
 	mutex_lock(&window_mutex);
 	list_for_each_entry_safe(window, next, windows, target_link) {
 		window_take(window);
@@ -290,8 +299,9 @@ void vqp_window_close_all(struct list_head *windows)
 }
 
 /*
- * One target's windows of mr. A target whose initiator does not answer takes no more requests: only
- * then is none under way. With that go all of its windows.
+ * Revoke the windows of mr that one link may use. The initiator answers when none of its requests
+ * uses them. If it does not answer, the function stops the target, and closes all windows of the
+ * link: only then is it sure that no request is under way.
  */
 static void window_revoke_of(struct vqp_mr *mr, struct vqp_rc_target *target)
 {
