@@ -36,8 +36,9 @@ static struct vqp *client_alloc(struct vqp_ns *ns)
 
 	if (!IS_ERR(vqp)) {
 		/*
-		 * A lock class of its own: functions' work looks things up, and waits for the
-		 * lock under which this VQP is made and destroyed. Its own looks nothing up.
+		 * The work has a lockdep class of its own. A function's work looks addresses up,
+		 * and so takes the locks under which this VQP is made and destroyed; the work of
+		 * this VQP looks nothing up.
 		 */
 		INIT_WORK(&vqp->work, client_work);
 		vqp->wq = client_wq;

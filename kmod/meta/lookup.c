@@ -27,20 +27,20 @@ struct meta_server {
 	struct kref ref;
 	struct vqp_meta_table table;	/* constant */
 	struct mutex lock;		/* guards vqp */
-	struct vqp *vqp;		/* towards its node; NULL: none yet */
+	struct vqp *vqp;		/* towards the server's node; NULL until the first lookup */
 };
 
-/* One READ of a bucket; whoever is later of requester and completion frees it. */
+/* One READ of a bucket. The requester and the completion have a reference each. */
 struct meta_read {
 	struct kref ref;
 	struct completion done;
 	u32 status;
 	struct vqp_bucket bucket;
-	struct vqp_send send;		/* last: ends in a flexible array */
+	struct vqp_send send;		/* It ends in a flexible array, and so comes last. */
 };
 
-static DEFINE_MUTEX(meta_set_mutex);	/* one list follows another; outside: */
-static DEFINE_MUTEX(meta_mutex);	/* guards the list */
+static DEFINE_MUTEX(meta_set_mutex);	/* serializes vqp_meta_set(); outside meta_mutex */
+static DEFINE_MUTEX(meta_mutex);	/* guards meta_servers */
 static struct meta_server *meta_servers[VQP_META_MAX];
 
 static void server_release(struct kref *ref)
@@ -70,7 +70,7 @@ static struct meta_server *server_get(u32 i)
 	return server;
 }
 
-/* The VQP towards the server's node, referenced; made anew when the last one failed. */
+/* The VQP towards the server's node, referenced; or ERR_PTR. Replaces a VQP that has failed. */
 static struct vqp *server_vqp(struct meta_server *server)
 {
 	struct vqp_ns *host;
@@ -108,7 +108,10 @@ static void read_done(struct vqp_send *send, u32 status)
 	kref_put(&rd->ref, read_release);
 }
 
-/* Over the dc carrier. Ends at the latest when the peer counts as dead. */
+/*
+ * READ a bucket over the dc carrier. The function returns 0, -EINTR when the caller is killed, or
+ * another -errno, at the latest when giveup_us has passed without a sign of the peer.
+ */
 static int read_remote(struct vqp *vqp, const struct vqp_meta_table *table, u64 addr,
 		       struct vqp_bucket *bucket)
 {
@@ -144,7 +147,7 @@ static int read_remote(struct vqp *vqp, const struct vqp_meta_table *table, u64 
 	return ret;
 }
 
-/* The table is this node's own. */
+/* Copy a bucket of a table that is in this node's memory. */
 static int read_local(const struct vqp_meta_table *table, u64 addr, struct vqp_bucket *bucket)
 {
 	struct vqp_sge sge = { .addr = addr, .length = VQP_BUCKET_BYTES, .lkey = table->key };
@@ -188,7 +191,7 @@ static int server_read(struct meta_server *server, u32 index, struct vqp_bucket 
 	return ret;
 }
 
-/* 0: found; -ENOENT: the server does not know the address; others: it did not answer. */
+/* Returns 0 and *dct; -ENOENT if the server does not know the address; else it did not answer. */
 static int server_lookup(struct meta_server *server, u32 tenant, const u8 *gid,
 			 struct vqp_dct *dct)
 {
@@ -215,7 +218,10 @@ static int server_lookup(struct meta_server *server, u32 tenant, const u8 *gid,
 	return ret < 0 ? ret : ret ? 0 : -ENOENT;
 }
 
-/* Ask one server after the other until one knows. */
+/*
+ * Ask one server after the other until one knows the address. Returns 0; -EHOSTUNREACH if none
+ * knows; -ETIMEDOUT if the last server did not answer; -EINTR or -ENOMEM.
+ */
 static int meta_lookup(u32 tenant, const u8 *gid, struct vqp_dct *dct)
 {
 	struct meta_server *server;
@@ -252,7 +258,7 @@ int vqp_meta_route(u32 tenant, const u8 *gid, struct vqp_route *route)
 	trace_vqp_lookup(tenant, gid, ret, ktime_us_delta(ktime_get(), began));
 	if (ret)
 		return ret;
-	/* It is not here, whatever the table says. */
+	/* The table is stale: vqp_ns_find() has not found the address on this node. */
 	if (meta_is_local(&route->dct))
 		return -EHOSTUNREACH;
 	vqp_dct_cache_put(tenant, gid, &route->dct);
@@ -310,7 +316,7 @@ int vqp_meta_set(const struct vqp_meta_table *tables, u32 count)
 		swap(servers[i], meta_servers[i]);
 	mutex_unlock(&meta_mutex);
 put:
-	/* Those of before, or those that were not set. */
+	/* After the swap these are the old servers, after a failure the new ones. */
 	for (i = 0; i < VQP_META_MAX && servers[i]; i++)
 		server_put(servers[i]);
 	mutex_unlock(&meta_set_mutex);

@@ -20,20 +20,20 @@
 #include "queue/send.h"
 #include "queue/vqp.h"
 
-/* Requests that are being answered at most; who asks more waits, as for any receive. */
+/* The most requests that the node answers at a time. Further ones wait as for any receive. */
 #define RPC_RECEIVES		128
 #define RPC_CHANNELS_MAX	256
 
-/* ---- Channels: the kernel's VQPs towards the nodes that are told something ---- */
+/* ---- Channels: the kernel's VQPs towards the nodes that it calls ---- */
 
 struct rpc_channel {
 	struct hlist_node node;
 	u8 gid[VQP_GID_BYTES];
 	struct vqp *vqp;
-	unsigned long used_at;		/* jiffies */
+	unsigned long used_at;		/* in jiffies */
 };
 
-static DEFINE_MUTEX(rpc_mutex);		/* guards the channels */
+static DEFINE_MUTEX(rpc_mutex);		/* guards rpc_channels and rpc_nchannels */
 static DEFINE_HASHTABLE(rpc_channels, 6);
 static u32 rpc_nchannels;
 
@@ -56,7 +56,7 @@ static void channel_drop(struct rpc_channel *channel)
 	kfree(channel);
 }
 
-/* The one that nothing was said on for the longest time makes room. */
+/* With the table full, drop the channel that has been unused longest and has nothing to send. */
 static void channel_make_room(void)
 {
 	struct rpc_channel *channel, *oldest = NULL;
@@ -73,7 +73,7 @@ static void channel_make_room(void)
 		channel_drop(oldest);
 }
 
-/* A VQP towards that node, or ERR_PTR. Its address may have to be resolved, which takes seconds. */
+/* A new VQP towards node gid, or ERR_PTR. May wait for a lookup and for ARP, seconds in all. */
 static struct vqp *channel_connect(const u8 *gid)
 {
 	struct vqp_route route;
@@ -94,7 +94,7 @@ static struct vqp *channel_connect(const u8 *gid)
 	return vqp;
 }
 
-/* The channel's VQP, referenced; one that has failed goes. NULL: there is none. */
+/* The VQP of the channel to node gid, referenced; or NULL. Drops a channel that has failed. */
 static struct vqp *channel_get(const u8 *gid)
 {
 	struct rpc_channel *channel = channel_find(gid);
@@ -111,7 +111,7 @@ static struct vqp *channel_get(const u8 *gid)
 	return channel->vqp;
 }
 
-/* A channel by way of vqp, which it takes over. */
+/* Add a channel to node gid over vqp. On success the channel owns the caller's reference. */
 static int channel_add(const u8 *gid, struct vqp *vqp)
 {
 	struct rpc_channel *channel;
@@ -129,7 +129,7 @@ static int channel_add(const u8 *gid, struct vqp *vqp)
 	return 0;
 }
 
-/* The channel to that node goes, unless it leads to `dct`; NULL: in any case. */
+/* Drop the channel to node gid, unless its VQP is connected by `dct`. NULL drops it in any case. */
 static void channel_hang_up(const u8 *gid, const struct vqp_dct *dct)
 {
 	struct rpc_channel *channel;
@@ -141,7 +141,7 @@ static void channel_hang_up(const u8 *gid, const struct vqp_dct *dct)
 	mutex_unlock(&rpc_mutex);
 }
 
-/* The VQP towards that node, referenced; made anew when the last one failed. */
+/* The VQP of the channel to node gid, referenced, which is made if need be; or ERR_PTR. */
 static struct vqp *channel_vqp(const u8 *gid)
 {
 	struct vqp *vqp, *made;
@@ -165,13 +165,13 @@ static struct vqp *channel_vqp(const u8 *gid)
 		}
 	}
 	mutex_unlock(&rpc_mutex);
-	/* Another was quicker, or there is no room. */
+	/* Another thread has added a channel meanwhile, or there is no room. */
 	if (made)
 		vqp_teardown(made);
 	return vqp ?: ERR_PTR(ret ?: -EIO);
 }
 
-/* The nodes that were asked are forgotten with the parent. */
+/* vqp_device_user.down: the channels' VQPs end with the parent. */
 static void rpc_down(void)
 {
 	struct hlist_node *next;
@@ -190,8 +190,9 @@ struct vqp_device_user vqp_rpc_device_user = {
 
 /* ---- Calls ---- */
 
-static DEFINE_HASHTABLE(rpc_calls, 8);		/* by id; whoever takes one out may use it */
-static DEFINE_SPINLOCK(rpc_lock);		/* guards it and: */
+/* The calls under way, by id. A call belongs to the code that takes it out of the table. */
+static DEFINE_HASHTABLE(rpc_calls, 8);
+static DEFINE_SPINLOCK(rpc_lock);		/* guards rpc_calls and rpc_next_id */
 static u32 rpc_next_id;
 
 static struct vqp_rpc_call *call_find(u32 id)
@@ -215,12 +216,18 @@ static void call_add(struct vqp_rpc_call *call, const u8 *gid, u8 kind)
 	spin_unlock_bh(&rpc_lock);
 }
 
-/* `answer` from node gid; or NULL: none will come. */
+/*
+ * Call `id` ends: by `answer` from node gid, or, if that is NULL, because no answer will come. An
+ * answer of another node or another kind is dropped.
+ */
 static void call_finish(u32 id, const u8 *gid, const struct vqp_rpc_msg *answer)
 {
 	struct vqp_rpc_call *call;
 
-	/* Called with the lock: vqp_rpc_cancel() waits for a call that is being finished. */
+	/*
+	 * The call is finished under the lock, so that nothing uses it any more when
+	 * vqp_rpc_cancel() returns.
+	 */
 	spin_lock_bh(&rpc_lock);
 	call = call_find(id);
 	if (call && (!answer || (call->kind == answer->kind &&
@@ -245,7 +252,7 @@ bool vqp_rpc_cancel(struct vqp_rpc_call *call)
 
 struct rpc_send {
 	struct vqp_rpc_msg msg;
-	struct vqp_send send;		/* last: ends in a flexible array */
+	struct vqp_send send;		/* It ends in a flexible array, and so comes last. */
 };
 
 static void rpc_sent(struct vqp_send *send, u32 status)
@@ -296,7 +303,7 @@ int vqp_rpc_start(struct vqp_rpc_call *call, const u8 *gid, const struct vqp_rpc
 
 	call_add(call, gid, msg->kind);
 	ret = rpc_post(gid, msg, call->id, false);
-	/* If it has been finished meanwhile, the caller knows. */
+	/* A call that is not in the table any more has been finished, with its callback. */
 	return ret && vqp_rpc_cancel(call) ? ret : 0;
 }
 
@@ -360,13 +367,13 @@ void vqp_rpc_hang_up(const u8 *gid)
 
 /* ---- The service: requests that arrive ---- */
 
-/* A receive of the service, which also carries out what it has received. */
+/* A receive of the service, and the work that answers the request in it. */
 struct rpc_receive {
 	struct work_struct work;
-	unsigned long at;		/* jiffies: when */
+	unsigned long at;		/* when msg arrived, in jiffies */
 	struct vqp_rpc_msg msg;
-	u8 gid[VQP_GID_BYTES];
-	struct vqp_recv recv;		/* last: ends in a flexible array */
+	u8 gid[VQP_GID_BYTES];		/* the caller's node */
+	struct vqp_recv recv;		/* It ends in a flexible array, and so comes last. */
 };
 
 static struct vqp *rpc_service;
@@ -400,7 +407,7 @@ static void rpc_work(struct work_struct *work)
 	int ret = rpc_answer(receive->gid, &receive->msg, receive->at);
 
 	receive->msg.status = cpu_to_be32(-ret);
-	/* The asker waits for an answer that cannot be sent, but not for long. */
+	/* Without an answer the call ends by the caller's time limit. */
 	ret = rpc_post(receive->gid, &receive->msg, be32_to_cpu(receive->msg.id), true);
 	if (ret)
 		pr_debug("no answer to %pI6c: %d\n", receive->gid, ret);
@@ -447,7 +454,7 @@ int __init vqp_rpc_init(void)
 	struct rpc_receive *receive;
 	int i;
 
-	/* An answer to a request of an earlier life is none to one of this. */
+	/* Ids begin at random, so that answers to calls of an earlier load match none of this. */
 	rpc_next_id = get_random_u32();
 	rpc_wq = alloc_workqueue("vqp_rpc", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	rpc_service = rpc_wq ? vqp_client_listen(host, rpc_on_recv, RPC_RECEIVES) : NULL;
@@ -470,7 +477,7 @@ int __init vqp_rpc_init(void)
 
 void vqp_rpc_exit(void)
 {
-	/* Its memory outlives the work that would post its receives again. */
+	/* The work that is still queued posts receives to the VQP, which fails by then. */
 	kref_get(&rpc_service->ref);
 	vqp_teardown(rpc_service);
 	destroy_workqueue(rpc_wq);

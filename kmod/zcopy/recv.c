@@ -16,38 +16,42 @@
 #include "rc/link.h"
 #include "zcopy/recv.h"
 
-#define ZRECV_MAX		4096		/* senders that are remembered; so many of them, */
-#define ZRECV_TOLD_MAX		512		/* only since they asked what came of one; */
-#define ZRECV_NS_MAX		256		/* of one namespace at one node, */
-#define ZRECV_JIFFIES		(60 * HZ)	/* for longer than they ask */
-#define ZRECV_GIVEUP_MS		25000	/* the greatest giveup_ms */
-#define ZRECV_RUNNING_MAX	64	/* each keeps a receive of the service and a thread */
+#define ZRECV_MAX		4096		/* the most senders that the node remembers */
+/* Of those, the number that is kept for senders who have asked for an outcome only. */
+#define ZRECV_TOLD_MAX		512
+#define ZRECV_NS_MAX		256		/* the most senders of one namespace on one node */
+#define ZRECV_JIFFIES		(60 * HZ)	/* the time that a sender is remembered */
+#define ZRECV_GIVEUP_MS		25000		/* the greatest giveup_ms of a sender */
+/* The most that run at a time. Each occupies a receive of the rpc service and a thread. */
+#define ZRECV_RUNNING_MAX	64
 
-/* A sender's VQP, and its latest zero-copy send. */
+/* A sender's VQP, and its latest zero-copy send. The fields down to `qp` are constant. */
 struct zrecv {
 	struct hlist_node node;
-	u8 node_gid[VQP_GID_BYTES];	/* constant, as all down to qp */
-	u32 epoch;
+	u8 node_gid[VQP_GID_BYTES];	/* the sender's node */
+	u32 epoch;			/* the epoch of that node */
 	u32 tenant;
-	u8 gid[VQP_GID_BYTES];
-	u32 qp;
-	u32 zcopy;
-	bool running;
-	u32 done;			/* messages that were received */
-	unsigned long used_at;		/* jiffies */
-	unsigned long until;		/* running: jiffies; its sender may wait no longer */
-	const struct vqp *target;	/* running: whose receives it may have; or NULL */
-	struct vqp *vqp;		/* running: that fetches; or NULL */
+	u8 gid[VQP_GID_BYTES];		/* the sender's VQP namespace */
+	u32 qp;				/* the number of the sender's VQP */
+	u32 zcopy;			/* the number of its latest zero-copy send */
+	bool running;			/* A worker is receiving that send. */
+	u32 done;			/* the messages of that send that have been received */
+	unsigned long used_at;		/* when the send ended or was asked for, in jiffies */
+	/* These are valid while running. */
+	unsigned long until;		/* The sender may wait no longer than this, in jiffies. */
+	const struct vqp *target;	/* the VQP whose receives the worker takes, or NULL */
+	struct vqp *vqp;		/* the kernel's VQP that READs the messages, or NULL */
 };
 
-static DEFINE_SPINLOCK(zrecv_lock);	/* guards all; outside vqp.lock */
+/* Guards the table with all entries, zrecv_count and zrecv_running. Outside vqp.lock. */
+static DEFINE_SPINLOCK(zrecv_lock);
 static DEFINE_HASHTABLE(zrecv_table, 8);
 static u32 zrecv_count, zrecv_running;
-static DECLARE_WAIT_QUEUE_HEAD(zrecv_wait);	/* for one to end */
+static DECLARE_WAIT_QUEUE_HEAD(zrecv_wait);	/* for the end of a zero-copy receive */
 
-/* ---- What is remembered ---- */
+/* ---- The senders that the node remembers ---- */
 
-/* By namespace, whose VQPs are counted where they are looked for. */
+/* All VQPs of a namespace share a bucket, where zrecv_find() counts them. */
 static u32 zrecv_hash(const u8 *gid, const struct vqp_rpc_msg *msg)
 {
 	return jhash_3words(jhash(gid, VQP_GID_BYTES, 0), jhash(msg->gid, VQP_GID_BYTES, 0),
@@ -74,7 +78,10 @@ static void zrecv_free(struct zrecv *zrecv)
 	kfree(zrecv);
 }
 
-/* The sender's entry, or NULL; and how many others its namespace has, without the old ones. */
+/*
+ * The sender's entry, or NULL, and the number of other entries of its namespace. Frees those of the
+ * namespace's entries that are old.
+ */
 static struct zrecv *zrecv_find(const u8 *gid, const struct vqp_rpc_msg *msg, u32 *others)
 {
 	struct zrecv *zrecv, *found = NULL;
@@ -108,7 +115,10 @@ static void zrecv_forget(bool all)
 			zrecv_free(zrecv);
 }
 
-/* The sender's entry, with what it says of itself; NULL: there are `all`, or `most` of its own. */
+/*
+ * The sender's entry, which is made if need be. Returns NULL if the namespace has `most` others, if
+ * the node remembers `all` senders, or for want of memory.
+ */
 static struct zrecv *zrecv_get(const u8 *gid, const struct vqp_rpc_msg *msg, u32 most, u32 all)
 {
 	struct zrecv *zrecv;
@@ -116,7 +126,7 @@ static struct zrecv *zrecv_get(const u8 *gid, const struct vqp_rpc_msg *msg, u32
 
 	zrecv = zrecv_find(gid, msg, &others);
 	if (zrecv) {
-		/* Of the number's last life, perhaps. */
+		/* An old entry may be about an earlier VQP of that number. */
 		if (zrecv_is_old(zrecv))
 			zrecv->zcopy = be32_to_cpu(msg->zcopy) - 1;
 		return zrecv;
@@ -142,7 +152,7 @@ static struct zrecv *zrecv_get(const u8 *gid, const struct vqp_rpc_msg *msg, u32
 	return zrecv;
 }
 
-/* Its sender, who asked at that time, waits until then. In jiffies. */
+/* The time until which the sender of a request that arrived at received_at waits, in jiffies. */
 static unsigned long zrecv_until(const struct vqp_rpc_msg *msg, unsigned long received_at)
 {
 	const u32 giveup_ms = be32_to_cpu(msg->giveup_ms);
@@ -150,7 +160,10 @@ static unsigned long zrecv_until(const struct vqp_rpc_msg *msg, unsigned long re
 	return received_at + msecs_to_jiffies(min_t(u32, giveup_ms, ZRECV_GIVEUP_MS));
 }
 
-/* One that its sender does not wait for any more is not begun, nor one twice. NULL then. */
+/*
+ * Begin the zero-copy receive of a request. Returns NULL if too many are running, or if the request
+ * is a repetition, or older than what the sender has asked about since.
+ */
 static struct zrecv *zrecv_begin(const u8 *gid, const struct vqp_rpc_msg *msg,
 				 unsigned long received_at)
 {
@@ -188,7 +201,10 @@ static u32 zrecv_end(struct zrecv *zrecv)
 	return done;
 }
 
-/* Does its sender still wait for it? From here on it is received, whatever the sender hears. */
+/*
+ * Does the sender still wait? If it does, the next message counts as received from here on, whether
+ * or not the answer arrives: a sender that asks for the outcome learns of it.
+ */
 static bool zrecv_is_waited_for(struct zrecv *zrecv)
 {
 	bool waited_for;
@@ -208,7 +224,10 @@ int vqp_zcopy_result(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long recei
 	int ret = 0;
 
 	spin_lock_bh(&zrecv_lock);
-	/* Of one that its share kept from being begun, too: a message is not lost for that. */
+	/*
+	 * The sender may ask about a request that ZRECV_NS_MAX refused. It has to get an answer,
+	 * or else it would have to take its messages for lost.
+	 */
 	zrecv = zrecv_get(gid, msg, ZRECV_MAX, ZRECV_MAX);
 	if (!zrecv) {
 		ret = -ENOMEM;
@@ -218,10 +237,10 @@ int vqp_zcopy_result(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long recei
 	} else if (zrecv->zcopy == zcopy) {
 		msg->count = cpu_to_be32(zrecv->done);
 	} else if (zrecv->running || (s32)(zcopy - zrecv->zcopy) < 0) {
-		/* It has been told, and has gone on. */
+		/* The sender has been told the outcome, and has sent a later one since. */
 		ret = -ESTALE;
 	} else {
-		/* It never came, and comes too late from now on. */
+		/* The request has not arrived. From now on zrecv_begin() refuses it. */
 		zrecv->zcopy = zcopy;
 		zrecv->done = 0;
 		zrecv->used_at = jiffies;
@@ -236,8 +255,8 @@ int vqp_zcopy_result(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long recei
 struct zrecv_part {
 	struct completion done;
 	u32 status;
-	struct vqp_recv *recv;		/* taken */
-	struct vqp_send send;		/* last: ends in a flexible array */
+	struct vqp_recv *recv;		/* taken from the target VQP */
+	struct vqp_send send;		/* It ends in a flexible array, and so comes last. */
 };
 
 static void zrecv_part_done(struct vqp_send *send, u32 status)
@@ -248,7 +267,10 @@ static void zrecv_part_done(struct vqp_send *send, u32 status)
 	complete(&part->done);
 }
 
-/* The READ of a message into a receive of `target`; or NULL: it has none that will do. */
+/*
+ * The READ of a message into the next receive of `target`; or NULL if there is no receive, or it is
+ * too small.
+ */
 static struct zrecv_part *zrecv_take(struct vqp *target, const struct vqp_rpc_part *from)
 {
 	const u32 bytes = be32_to_cpu(from->bytes);
@@ -291,7 +313,10 @@ static void zrecv_receive(struct zrecv_part *part, const struct vqp_rpc_msg *msg
 	vqp_recv_complete(part->recv, &info);
 }
 
-/* Post all, and wait for them in order. Nobody else changes zrecv->done meanwhile. */
+/*
+ * Post the READs and complete the receives in order, up to the first that fails. The worker is the
+ * only thread that changes zrecv->done meanwhile.
+ */
 static void zrecv_parts(struct zrecv *zrecv, struct zrecv_part **parts, u32 count,
 			const struct vqp_rpc_msg *msg)
 {
@@ -309,7 +334,7 @@ static void zrecv_parts(struct zrecv *zrecv, struct zrecv_part **parts, u32 coun
 		if (going)
 			zrecv_receive(parts[i], msg, &msg->parts[i]);
 	}
-	/* In their order, at the head of the queue. */
+	/* The last goes back first, so that the receives are in order at the head of the queue. */
 	for (i = count; i-- > 0; ) {
 		if (i >= zrecv->done)
 			vqp_recv_put_back(parts[i]->recv);
@@ -317,7 +342,10 @@ static void zrecv_parts(struct zrecv *zrecv, struct zrecv_part **parts, u32 coun
 	}
 }
 
-/* The first of them that can go by rc. For the others that is seen to, for the next time. */
+/*
+ * The number of messages, from the first on, that can be READ by rc now. vqp_link_ready() begins a
+ * link or asks for windows where it says no, so that a later zero-copy send can.
+ */
 static u32 zrecv_ready(struct vqp *vqp, const struct vqp_rpc_msg *msg)
 {
 	const u32 count = min_t(u32, be32_to_cpu(msg->count), VQP_RPC_PARTS);
@@ -338,7 +366,10 @@ static u32 zrecv_ready(struct vqp *vqp, const struct vqp_rpc_msg *msg)
 	return ready;
 }
 
-/* A VQP of the kernel's in target's namespace, towards the sender's on node gid; or NULL. */
+/*
+ * A VQP of the kernel in the target's namespace, connected to the sender's namespace, which has to
+ * be on node gid; or NULL.
+ */
 static struct vqp *zrecv_connect(struct vqp *target, const u8 *gid, const struct vqp_rpc_msg *msg)
 {
 	struct vqp *vqp = NULL;
@@ -346,7 +377,7 @@ static struct vqp *zrecv_connect(struct vqp *target, const u8 *gid, const struct
 
 	if (vqp_meta_route(target->ns->tenant, msg->gid, &route))
 		return NULL;
-	/* Nobody has another node's functions fetched. */
+	/* A node can have messages of its own functions READ, and of no other node's. */
 	if (!route.local && !memcmp(route.dct.node_gid, gid, VQP_GID_BYTES)) {
 		vqp = vqp_client_connect(target->ns, msg->gid, &route.dct);
 		vqp = IS_ERR(vqp) ? NULL : vqp;
@@ -374,7 +405,7 @@ static void zrecv_for(struct zrecv *zrecv, struct vqp *target, const u8 *gid,
 
 	if (!vqp)
 		return;
-	/* Before a receive is taken: vqp_zcopy_recv_break() is to find it. */
+	/* Before a receive is taken, so that vqp_zcopy_recv_break() finds this zero-copy receive. */
 	zrecv_set_vqp(zrecv, target, vqp);
 	ready = zrecv_ready(vqp, msg);
 	for (taken = 0; taken < ready; taken++) {
@@ -387,7 +418,7 @@ static void zrecv_for(struct zrecv *zrecv, struct vqp *target, const u8 *gid,
 	vqp_teardown(vqp);
 }
 
-/* Whom the messages are for, referenced: as the first packet of a flow would find it. */
+/* The VQP that the first packet of a flow with these numbers would find, referenced; or NULL. */
 static struct vqp *zrecv_target(const struct vqp_rpc_msg *msg)
 {
 	const u32 qp_num = be32_to_cpu(msg->to_qp), port = be32_to_cpu(msg->to_port);
@@ -400,7 +431,7 @@ static struct vqp *zrecv_target(const struct vqp_rpc_msg *msg)
 	if (vqp_ns_alive(ns) && port <= U16_MAX)
 		target = vqp_find_target(ns, qp_num, port, msg->gid);
 	vqp_ns_put(ns);
-	/* Not the kernel's own. */
+	/* VQPs of the kernel receive no messages without a copy. */
 	if (target && vqp_is_kernels(target)) {
 		vqp_put(target);
 		target = NULL;
@@ -428,7 +459,10 @@ int vqp_zcopy_recv(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long receive
 
 /* ---- Ends ---- */
 
-/* Those that have receives of target, or may: what they have not begun, they will not. */
+/*
+ * Fail the kernel's VQPs of all zero-copy receives that use receives of `target`, so that they READ
+ * nothing more. Returns the number of these VQPs.
+ */
 static u32 zrecv_stop(const struct vqp *target)
 {
 	struct vqp *vqps[ZRECV_RUNNING_MAX];

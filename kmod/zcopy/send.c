@@ -25,30 +25,37 @@ static unsigned int zcopy_bytes = SZ_256K;
 module_param(zcopy_bytes, uint, 0644);
 MODULE_PARM_DESC(zcopy_bytes, "messages from this size on go from NIC to NIC (default: 256 KiB; 0: none)");
 
-#define ZSEND_MAX_BYTES		SZ_64M	/* in all; more takes too many windows, and too long */
-#define ZSEND_RETRY_JIFFIES	(HZ / 50)	/* after something could not be fetched */
-#define ZSEND_ANSWER_MS		2000U	/* after that, or half of giveup_ms, it is asked about, */
-#define ZSEND_ASK_MS		250	/* so often */
-#define ZSEND_SPARE_MS		1000	/* longer than a target's worker is late */
-#define ZSEND_KNOWN_JIFFIES	(50 * HZ)	/* its target surely remembers it (ZRECV_JIFFIES) */
-/* Each has a thread that waits, and none is to wait for a thread, whatever others send to whom. */
+/* The most bytes of one zero-copy send. More would need too many windows, and take too long. */
+#define ZSEND_MAX_BYTES		SZ_64M
+#define ZSEND_RETRY_JIFFIES	(HZ / 50)	/* the pause of a VQP whose target READ too few */
+/* After this time without an answer, or half of giveup_ms, the sender asks for the outcome, ... */
+#define ZSEND_ANSWER_MS		2000U
+#define ZSEND_ASK_MS		250		/* ... with this pause between two questions. */
+#define ZSEND_SPARE_MS		1000		/* more than the delay of a target's worker */
+/* The target surely remembers the outcome for this time, as it does for ZRECV_JIFFIES. */
+#define ZSEND_KNOWN_JIFFIES	(50 * HZ)
+/*
+ * The most zero-copy sends of the node and of a namespace. Each has a thread that waits. The bounds
+ * keep one namespace from making the zero-copy sends of another wait for a thread.
+ */
 #define ZSEND_COUNT_MAX		128
 #define ZSEND_NS_MAX		16
 
 struct zsend {
 	struct work_struct work;
 	struct vqp *vqp;		/* referenced */
-	struct vqp_dct dct;		/* of the node that is to fetch */
-	u32 giveup_ms;			/* silent for so long, it is gone */
-	u32 count;
-	struct vqp_rpc_msg msg;
+	struct vqp_dct dct;		/* of the target's node */
+	u32 giveup_ms;			/* A node that is silent for this time has gone. */
+	u32 count;			/* the messages, which are in vqp.lent */
+	struct vqp_rpc_msg msg;		/* the request */
 };
 
 static struct workqueue_struct *zsend_wq;
-static atomic_t zsend_number, zsend_count;
-static DECLARE_WAIT_QUEUE_HEAD(zsend_over);
+static atomic_t zsend_number;		/* the number of the latest zero-copy send */
+static atomic_t zsend_count;		/* the zero-copy sends under way */
+static DECLARE_WAIT_QUEUE_HEAD(zsend_over);	/* for the end of a zero-copy send */
 
-/* Is it worth it? */
+/* vqp_carrier_ops.wants: a large message in one SGE, of a VQP that is on dc and has no rate. */
 static bool zsend_wants(struct vqp *vqp, struct vqp_send *send)
 {
 	const u32 least = READ_ONCE(zcopy_bytes);
@@ -78,7 +85,10 @@ static void zsend_fill(struct zsend *zsend, const struct vqp *vqp)
 	msg->giveup_ms = cpu_to_be32(zsend->giveup_ms);
 }
 
-/* False: its memory is not the function's any more, as dc will say. */
+/*
+ * Add a message to the request. Returns false if its memory is not registered any more: dc will
+ * complete it with an error.
+ */
 static bool zsend_add(struct zsend *zsend, struct vqp_send *send)
 {
 	struct vqp_rpc_part *part = &zsend->msg.parts[zsend->count];
@@ -99,7 +109,7 @@ static bool zsend_add(struct zsend *zsend, struct vqp_send *send)
 
 static void zsend_work(struct work_struct *work);
 
-/* Have `first` fetched, and those like it behind it. */
+/* vqp_carrier_ops.take: have the target READ `first`, and the messages behind it that it wants. */
 static int zsend_take(struct vqp *vqp, struct vqp_send *first)
 {
 	struct vqp_msg *msg, *next;
@@ -152,11 +162,14 @@ const struct vqp_carrier_ops vqp_zcopy_carrier = {
 
 void vqp_zcopy_wait(struct vqp *vqp)
 {
-	/* Who is killed takes the memory along. */
+	/* A process that is killed cannot write to the messages any more, and need not wait. */
 	wait_event_killable(zsend_over, !READ_ONCE(vqp->zcopy.under_way));
 }
 
-/* The first `done` were received; the others were not, or (if not even that is known) perhaps. */
+/*
+ * The zero-copy send has ended. The first `done` messages were received. The others were not, and
+ * go by dc; or, if the outcome is not `known`, each of them may have been, and is lost.
+ */
 static void zsend_settle(struct zsend *zsend, bool known, u32 done)
 {
 	struct vqp *vqp = zsend->vqp;
@@ -183,13 +196,16 @@ static void zsend_settle(struct zsend *zsend, bool known, u32 done)
 	wake_up_all(&zsend_over);
 }
 
-/* Not one of them was received, nor will be: it was never asked for, or the target said so. */
+/*
+ * Did the rpc fail in such a way that no message was received, or will be? It did if the target
+ * answered with an error, or if the request was not sent.
+ */
 static bool zsend_is_refused(const struct vqp_rpc_msg *msg, int ret)
 {
 	return ret && (msg->is_answer || (ret != -EIO && ret != -ETIMEDOUT));
 }
 
-/* The messages' address is on another node now, as far as is known. */
+/* Is the target's address on another node by now? */
 static bool zsend_has_moved(struct zsend *zsend)
 {
 	const struct vqp *vqp = zsend->vqp;
@@ -199,8 +215,9 @@ static bool zsend_has_moved(struct zsend *zsend)
 }
 
 /*
- * What was asked is under way no more once the channel is hung up, and its target receives nothing
- * giveup_ms after the last request that it heard; what is on its way then may take a moment.
+ * Wait until the target cannot receive the messages any more. Without the channel no request is
+ * under way. The target receives nothing later than giveup_ms after the last request that it
+ * heard, and may complete a receive ZSEND_SPARE_MS late.
  */
 static void zsend_give_up(const struct zsend *zsend)
 {
@@ -208,7 +225,7 @@ static void zsend_give_up(const struct zsend *zsend)
 	msleep(zsend->giveup_ms + ZSEND_SPARE_MS);
 }
 
-/* Ask once more what came of it: as zsend_ask(), or -EINPROGRESS. */
+/* Ask for the outcome: as zsend_ask(), or -EINPROGRESS while the target receives. */
 static int zsend_ask_again(const struct zsend *zsend, struct vqp_rpc_msg *msg, u32 answer_ms,
 			   u32 *done)
 {
@@ -221,7 +238,10 @@ static int zsend_ask_again(const struct zsend *zsend, struct vqp_rpc_msg *msg, u
 	return ret;
 }
 
-/* Ask, and about what was asked until that is known: 0, with *done, or -errno. */
+/*
+ * Send the request and ask for its outcome until that is known. Returns 0 and *done, the number of
+ * messages received; or -errno if the outcome cannot be known.
+ */
 static int zsend_ask(struct zsend *zsend, u32 *done)
 {
 	const u32 answer_ms = min(ZSEND_ANSWER_MS, zsend->giveup_ms / 2);
@@ -236,7 +256,7 @@ static int zsend_ask(struct zsend *zsend, u32 *done)
 		return 0;
 	while (!time_after(asked_at, heard_at + giveup)) {
 		if (!msg.is_answer && zsend_has_moved(zsend)) {
-			/* Who might have received of them is gone, as on dc. */
+			/* The VQP that may have received messages has gone, as it has for dc. */
 			*done = 0;
 			ret = 0;
 			break;
@@ -261,7 +281,7 @@ static void zsend_work(struct work_struct *work)
 	u32 done;
 	int ret;
 
-	/* The channel to that node is found by its address. */
+	/* vqp_rpc() looks the node up by its GID, and finds here what the VQP knows of it. */
 	vqp_dct_cache_suggest(0, zsend->dct.node_gid, &zsend->dct);
 	ret = zsend_ask(zsend, &done);
 	zsend_settle(zsend, !ret, ret ? 0 : min(done, zsend->count));
