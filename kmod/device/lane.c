@@ -53,7 +53,7 @@ static int lane_post(struct vqp_lane *lane, struct vqp_lane_buf *buf,
 	return ret;
 }
 
-/* The last slots are for answers. */
+/* The last VQP_LANE_TX_RESERVED slots are for answers. */
 static bool lane_has_room(const struct vqp_lane *lane, bool answer)
 {
 	const u32 slots = answer ? VQP_LANE_TX_SLOTS : VQP_LANE_TX_SLOTS - VQP_LANE_TX_RESERVED;
@@ -99,7 +99,7 @@ bool vqp_lane_unwait(struct vqp_lane *lane, struct vqp_wait *wait)
 	return waited;
 }
 
-/* Slots were freed: the flows that wait go on, in turn, for as long as there is room. */
+/* Slots have been freed: let the waiting flows go on, in order, while there is room. */
 static void lane_kick(struct vqp_lane *lane)
 {
 	struct vqp_wait *wait;
@@ -115,10 +115,10 @@ static void lane_kick(struct vqp_lane *lane)
 }
 
 /*
- * The QP is in the error state and will send no more: rxe found no route or no
- * memory, or (6.12) the link's queue was full, which it tells of as a mere
- * flush. What it held is lost, as packets are. Of a lane on its way out nobody
- * minds.
+ * The QP is in the error state and sends nothing more. Soft RoCE fails a QP for want of a route or
+ * of memory; Linux 6.12 also when the interface's queue is full, which it reports as a flush.
+ * The packets that the QP held are lost, as packets on the network may be. Have the QP revived,
+ * unless the parent is going anyway.
  */
 static void lane_fail(struct vqp_lane *lane, enum ib_wc_status status)
 {
@@ -129,7 +129,7 @@ static void lane_fail(struct vqp_lane *lane, enum ib_wc_status status)
 	pr_warn_ratelimited("a lane of %s failed: %s\n",
 			    dev_name(&lane->parent->dev->dev), ib_wc_status_msg(status));
 	vqp_count_event(VQP_EV_LANE_FAILURES);
-	/* Short: meanwhile no answers go out either, and whoever waits for them gives up. */
+	/* The pause is short, because the lane sends no answers either until it is revived. */
 	lane->failures = time_before(jiffies, lane->failed_at + HZ) ? lane->failures + 1 : 0;
 	lane->failed_at = jiffies;
 	queue_delayed_work(system_dfl_wq, &lane->revive,
@@ -143,7 +143,7 @@ static void lane_send_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	spin_lock_bh(&lane->tx_lock);
 	if (unlikely(wc->wr_cqe != &lane->tx_cqe[lane->life & 1])) {
-		/* Of the QP's life before. */
+		/* The completion is of the QP's previous life. */
 	} else if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		lane_fail(lane, wc->status);
 	} else {
@@ -180,7 +180,7 @@ static int lane_post_recv(struct vqp_lane *lane, u32 i)
 	return ib_post_recv(lane->qp, &wr, NULL);
 }
 
-/* The GID of the sending node, from the GRH or the IPv4 header in its place. */
+/* The GID of the sending node, from the GRH or from the IPv4 header in place of it. */
 static int lane_source(const struct ib_wc *wc, const void *grh, union ib_gid *sgid)
 {
 	enum rdma_network_type type = RDMA_NETWORK_IPV6;
@@ -215,7 +215,7 @@ static void lane_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		lane->parent->input(lane, sgid.raw, wc->src_qp, page_address(buf->page),
 				    wc->byte_len - LANE_GRH_BYTES);
 	ib_dma_sync_single_for_device(lane->parent->dev, buf->dma, PAGE_SIZE, DMA_FROM_DEVICE);
-	/* A post that fails costs the lane one buffer; only a dying device fails it. */
+	/* A failed post costs the lane one receive. It fails only when the device is going. */
 	if (unlikely(lane_post_recv(lane, i)))
 		vqp_count_event(VQP_EV_RX_DROPPED);
 }
@@ -289,7 +289,7 @@ static void lane_free_memory(struct vqp_lane *lane)
 	lane_free_bufs(lane, lane->tx, VQP_LANE_TX_SLOTS, DMA_TO_DEVICE);
 }
 
-/* From RESET to sending, with all receives posted. */
+/* Move the QP from RESET to RTS, and post all receives. */
 static int lane_start_qp(struct vqp_lane *lane)
 {
 	struct ib_qp_attr attr = {
@@ -317,8 +317,8 @@ static int lane_start_qp(struct vqp_lane *lane)
 }
 
 /*
- * A lane that failed starts over, with the number that other nodes know. A
- * device that does not take that needs a new parent.
+ * Revive the QP of a lane that has failed. It keeps the QP number that other nodes know. If the
+ * device refuses, the parent is made anew.
  */
 static void lane_revive_work(struct work_struct *work)
 {
@@ -326,7 +326,7 @@ static void lane_revive_work(struct work_struct *work)
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
 	int ret;
 
-	/* No receive buffer may be in use when it is posted anew. */
+	/* All receives complete, so that lane_start_qp() can post them again. */
 	ib_drain_rq(lane->qp);
 	ret = ib_modify_qp(lane->qp, &attr, IB_QP_STATE);
 	if (!ret)
@@ -351,7 +351,7 @@ static int lane_create_qp(struct vqp_lane *lane)
 		.recv_cq = lane->recv_cq,
 		.cap = {
 			.max_send_wr = VQP_LANE_TX_SLOTS,
-			.max_recv_wr = VQP_LANE_RX_SLOTS + 1,	/* one to drain it */
+			.max_recv_wr = VQP_LANE_RX_SLOTS + 1,	/* one for ib_drain_rq() */
 			.max_send_sge = 1,
 			.max_recv_sge = 2,
 		},
@@ -371,7 +371,7 @@ static int lane_create_qp(struct vqp_lane *lane)
 
 static int lane_create_cqs(struct vqp_lane *lane, int vector)
 {
-	/* of two lives of the QP */
+	/* The CQs have room for the completions of two lives of the QP. */
 	lane->send_cq = ib_alloc_cq(lane->parent->dev, lane, 2 * VQP_LANE_TX_SLOTS, vector,
 				    IB_POLL_SOFTIRQ);
 	if (IS_ERR(lane->send_cq)) {
@@ -418,14 +418,14 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index)
 	return lane;
 }
 
-/* The CQs' polling ends before the memory goes. */
+/* The order matters: the CQs' handlers use the buffers, so that the memory goes last. */
 void vqp_lane_destroy(struct vqp_lane *lane)
 {
 	struct vqp_wait *wait;
 
-	/* The parent is on its way out, or nothing was ever sent: nobody queues it any more. */
+	/* Nothing queues the work any more: parent->broken is set, or the lane has sent nothing. */
 	cancel_delayed_work_sync(&lane->revive);
-	/* What has arrived is looked at, and its buffer posted again, but not to half a QP. */
+	/* The handler of a received packet posts its buffer again, which needs the whole QP. */
 	if (lane->started)
 		ib_drain_rq(lane->qp);
 	if (lane->qp)
@@ -434,7 +434,7 @@ void vqp_lane_destroy(struct vqp_lane *lane)
 		vqp_parent_free_cq(lane->recv_cq);
 	if (lane->send_cq)
 		vqp_parent_free_cq(lane->send_cq);
-	/* What waits is told once more. It finds that this lane's parent is gone. */
+	/* The flows that still wait go on, and find that the parent is not there any more. */
 	while (!list_empty(&lane->waiters)) {
 		wait = vqp_wait_take(&lane->waiters);
 		vqp_wait_go(wait);

@@ -29,31 +29,31 @@ module_param(giveup_ms, uint, 0444);
 MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4000, at most 25000)");
 
 #define PARENT_WINDOW_PACKETS	64
-/* Two ticks at 250 Hz: a shorter one would often find that the answer was but on its way. */
+/* Two ticks at 250 Hz. A shorter RTO would often expire while the answer is on its way. */
 #define PARENT_RTO_MIN_US	(8U * 1000)
 #define PARENT_RTO_MAX_US	(500U * 1000)
 #define PARENT_CLOSE_US		(200U * 1000)
 #define PARENT_GIVEUP_MAX_MS	(VQP_FORGET_US / 1000)
 
-/* Sixteen senders to one lane lose nothing there. */
+/* Sixteen flows with full windows do not overrun the receives of a lane. */
 static_assert(16 * PARENT_WINDOW_PACKETS <= VQP_LANE_RX_SLOTS);
 
-/* One per RDMA device: its events, and the attempt to use it. */
+/* An RDMA device of the host, each of which may become the parent. */
 struct parent_client {
 	struct list_head link;		/* in parent_clients, under parent_mutex */
 	struct ib_device *dev;
 	struct ib_event_handler events;
-	struct work_struct work;
+	struct work_struct work;	/* It checks the parent, and uses dev if there is none. */
 };
 
-/* Serializes coming and going. Readers use RCU, or SRCU where they sleep. */
+/* Serializes the making and the end of a parent. Readers use RCU, or SRCU where they sleep. */
 static DEFINE_MUTEX(parent_mutex);
-static LIST_HEAD(parent_clients);
+static LIST_HEAD(parent_clients);	/* under parent_mutex */
 static struct vqp_parent __rcu *parent_now;
-static LIST_HEAD(parent_users);	/* complete before the first device is added */
-static u32 parent_lives;		/* under parent_mutex */
+static LIST_HEAD(parent_users);		/* complete before the first device is added */
+static u32 parent_lives;		/* the number of parents made, under parent_mutex */
 DEFINE_STATIC_SRCU(parent_srcu);
-/* What `address` says; :: if nothing, which is nobody's GID. */
+/* The parameter `address` as a GID; or ::, which is no device's GID, if it is not set. */
 static struct in6_addr parent_wanted __ro_after_init;
 
 void __init vqp_device_use(struct vqp_device_user *user)
@@ -75,7 +75,7 @@ struct vqp_parent *vqp_parent_enter(int *token)
 	if (!parent)
 		srcu_read_unlock(&parent_srcu, *token);
 	else
-		__release(&parent_srcu);	/* sparse has no words for "held unless NULL" */
+		__release(&parent_srcu);	/* sparse cannot express "held unless NULL". */
 	return parent;
 }
 
@@ -91,8 +91,9 @@ bool vqp_parent_is_up(void)
 }
 
 /*
- * How good a GID is as the node's address; 0: not at all. An IPv4 one is what
- * an operator reads easily; link-local ones do not reach beyond the link.
+ * The rank of a GID as the node's address; 0 if it cannot be used. An IPv4 address ranks before an
+ * IPv6 address, because operators read it more easily. A link-local address, which does not reach
+ * beyond the network link, ranks last.
  */
 static int parent_rate_gid(const struct ib_gid_attr *attr)
 {
@@ -102,7 +103,7 @@ static int parent_rate_gid(const struct ib_gid_attr *attr)
 
 	if (attr->gid_type == IB_GID_TYPE_ROCE)
 		return 0;
-	/* A container's, on a macvlan of the device's interface, is in the same table. */
+	/* The table has the addresses of containers, too, on macvlans of the device's interface. */
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	host = !IS_ERR(ndev) && net_eq(dev_net(ndev), &init_net);
@@ -121,7 +122,7 @@ static bool parent_port_active(struct ib_device *dev, u32 port, struct ib_port_a
 	return !ib_query_port(dev, port, pa) && pa->state == IB_PORT_ACTIVE;
 }
 
-/* Choose port and GID; -EADDRNOTAVAIL when the device has none yet. */
+/* Choose the port and GID with the best rank. Returns 0; or -EADDRNOTAVAIL if there is none yet. */
 static int parent_choose_gid(struct vqp_parent *parent)
 {
 	struct ib_device *dev = parent->dev;
@@ -211,7 +212,7 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 		.forget_us = VQP_FORGET_US,
 		.close_us = PARENT_CLOSE_US,
 	};
-	/* A Q_Key with its top bit set would be replaced by the sender's own (IBTA 10.2.5). */
+	/* A sender replaces a Q_Key whose top bit is set by its own QP's (IBTA 10.2.5). */
 	parent->dct.qkey = get_random_u32() >> 1;
 	parent->dct.epoch = vqp_node_epoch();
 	parent->pd = ib_alloc_pd(dev, 0);
@@ -231,9 +232,9 @@ free:
 }
 
 /*
- * 1. No packet starts any more. 2. Whoever is inside leaves. 3. The device's users let go of it:
- * flows fail, so that nothing waits for an answer, then links between NICs go. 4. Lanes and peers
- * go.
+ * The end of the parent, in four steps: 1. The parent is not visible any more, so that no packet
+ * starts. 2. All readers leave. 3. The device's users release it: flows fail, so that nothing waits
+ * for an answer, and then links end. 4. The lanes and peers are destroyed.
  */
 static void parent_down(void)
 {
@@ -245,7 +246,7 @@ static void parent_down(void)
 	if (!parent)
 		return;
 	pr_info("%s is no longer the parent\n", dev_name(&parent->dev->dev));
-	/* What its lanes say from here on is no news. */
+	/* Lanes that fail from here on do not start the work again. */
 	WRITE_ONCE(parent->broken, true);
 	RCU_INIT_POINTER(parent_now, NULL);
 	synchronize_rcu();
@@ -259,7 +260,7 @@ static void parent_down(void)
 	parent_free(parent);
 }
 
-/* Use dev if there is no parent yet, or none any more. */
+/* Make a parent of the client's device, if there is no parent and `parent` allows the device. */
 static void parent_up(struct parent_client *client)
 {
 	struct ib_device *dev = client->dev;
@@ -288,7 +289,7 @@ static void parent_up(struct parent_client *client)
 		parent->nlanes, parent->pool_bytes >> 10);
 }
 
-/* The address that `address` names can be used, and the parent was made with another one. */
+/* Was the parent made with another address than `address` names, which has become usable since? */
 static bool parent_is_outdone(const struct vqp_parent *parent)
 {
 	const struct ib_gid_attr *attr;
@@ -307,7 +308,7 @@ static bool parent_is_outdone(const struct vqp_parent *parent)
 	return outdone;
 }
 
-/* All lanes work, and the address the parent was made with is still its own, and the best. */
+/* Do all lanes work, and is the parent's address still an address of the device, and the best? */
 static bool parent_valid(struct vqp_parent *parent)
 {
 	const struct ib_gid_attr *attr;
@@ -332,7 +333,7 @@ static void parent_work(struct work_struct *work)
 	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
 	if (parent && parent->dev == client->dev && !parent_valid(parent))
 		parent_down();
-	/* A device that is being removed is nobody's parent any more. */
+	/* A device that is being removed does not become the parent again. */
 	if (!list_empty(&client->link))
 		parent_up(client);
 	mutex_unlock(&parent_mutex);
@@ -351,7 +352,6 @@ void vqp_parent_free_cq(struct ib_cq *cq)
 	ib_free_cq(cq);
 }
 
-/* A lane failed for good: the parent starts anew. Any context. */
 void vqp_parent_break(struct vqp_parent *parent)
 {
 	if (!xchg(&parent->broken, true) && parent->recheck)
@@ -375,7 +375,7 @@ static void parent_remove(struct ib_device *dev, void *data)
 	mutex_lock(&parent_mutex);
 	list_del_init(&client->link);
 	mutex_unlock(&parent_mutex);
-	/* Off the list nobody queues it any more, but a lane of this device. */
+	/* Off the list, the work is queued only by lanes of this device, until parent_down(). */
 	cancel_work_sync(&client->work);
 	mutex_lock(&parent_mutex);
 	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
@@ -394,7 +394,7 @@ static int parent_add(struct ib_device *dev)
 {
 	struct parent_client *client;
 
-	/* An InfiniBand link layer needs path records; not here. */
+	/* An InfiniBand link layer would need path records, which vqp does not ask for. */
 	if (!rdma_protocol_roce(dev, rdma_start_port(dev)))
 		return -EOPNOTSUPP;
 	client = kzalloc(sizeof(*client), GFP_KERNEL);
@@ -409,8 +409,8 @@ static int parent_add(struct ib_device *dev)
 	parent_up(client);
 	mutex_unlock(&parent_mutex);
 	/*
-	 * From here on a GID that comes later is noticed; one that came meanwhile is looked for
-	 * once more.
+	 * The handler learns of GIDs that are added from here on. The work looks for those that
+	 * were added between parent_up() and the registration.
 	 */
 	ib_register_event_handler(&client->events);
 	queue_work(system_dfl_wq, &client->work);

@@ -11,25 +11,27 @@
 #include "device/peer.h"
 
 #define PEER_HOP_LIMIT		64
-#define PEER_DEFERRED_MAX	256	/* packets of unknown nodes that wait */
+#define PEER_DEFERRED_MAX	256	/* the most deferred packets of the node */
 /*
- * For so long: one behind a node that cannot be resolved is sent again anyway, and none may come
- * back when its flow's context at this node is over (RESPONDER_LINGER_US).
+ * A packet that has been deferred for longer is dropped. Its initiator has retransmitted it by
+ * then, and no packet may come back after RESPONDER_LINGER_US, when its flow's context at this node
+ * may have been reused.
  */
 #define PEER_DEFERRED_MS	200
 
-static DEFINE_HASHTABLE(peer_table, 10);
-static DEFINE_MUTEX(peer_mutex);	/* writers of the table */
+static DEFINE_HASHTABLE(peer_table, 10);	/* read under RCU */
+static DEFINE_MUTEX(peer_mutex);	/* serializes changes of peer_table */
 static struct workqueue_struct *peer_wq;
-static atomic_t peer_deferred;
+static atomic_t peer_deferred;		/* the number of deferred packets */
 
+/* A deferred packet. */
 struct peer_packet {
 	struct work_struct work;
-	struct vqp_lane *lane;
-	unsigned long since;	/* jiffies */
-	u8 gid[VQP_GID_BYTES];
-	u32 qpn;
-	u32 bytes;
+	struct vqp_lane *lane;		/* on which the packet arrived */
+	unsigned long since;		/* when the packet arrived, in jiffies */
+	u8 gid[VQP_GID_BYTES];		/* the sending node */
+	u32 qpn;			/* the sending QP */
+	u32 bytes;			/* the length of buf */
 	u8 buf[];
 };
 
@@ -211,7 +213,7 @@ int vqp_peer_walk(int skip, int (*fn)(struct vqp_peer *peer, void *arg), void *a
 
 int __init vqp_peer_init(void)
 {
-	/* Ordered: packets of one node stay in order behind its resolution. */
+	/* An ordered queue keeps the packets of a node in order while its address is resolved. */
 	peer_wq = alloc_ordered_workqueue("vqp_peer", WQ_MEM_RECLAIM);
 	return peer_wq ? 0 : -ENOMEM;
 }

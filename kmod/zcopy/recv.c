@@ -405,7 +405,7 @@ static void zrecv_for(struct zrecv *zrecv, struct vqp *target, const u8 *gid,
 
 	if (!vqp)
 		return;
-	/* Before a receive is taken, so that vqp_zcopy_recv_break() finds this zero-copy receive. */
+	/* Before a receive is taken, so that vqp_zcopy_recv_break() finds this worker. */
 	zrecv_set_vqp(zrecv, target, vqp);
 	ready = zrecv_ready(vqp, msg);
 	for (taken = 0; taken < ready; taken++) {
@@ -460,8 +460,8 @@ int vqp_zcopy_recv(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long receive
 /* ---- Ends ---- */
 
 /*
- * Fail the kernel's VQPs of all zero-copy receives that use receives of `target`, so that they READ
- * nothing more. Returns the number of these VQPs.
+ * Fail the kernel's VQPs of all zero-copy receives that use receives of `target`, so that these
+ * VQPs READ nothing more. Returns their number.
  */
 static u32 zrecv_stop(const struct vqp *target)
 {
