@@ -27,19 +27,20 @@ module_param(keepalive_ms, uint, 0444);
 MODULE_PARM_DESC(keepalive_ms, "how often to ask whether those live from whom messages are awaited (default: 0, never)");
 
 /*
- * Flow number -> VQP. Written in process context, read under RCU. Targets remember a flow for half
- * a minute, and take no other for it.
+ * The VQPs of this node by flow number. The array changes in process context and is read under RCU.
+ * A target remembers a flow for VQP_FORGET_US and takes packets of a new flow of that number for
+ * old ones, so that numbers are handed out in turn.
  */
 #define DC_FLOW_MAX	S32_MAX
 static DEFINE_XARRAY_ALLOC1(dc_flows);
-static u32 dc_next_flow;	/* under its lock */
+static u32 dc_next_flow;	/* under dc_flows' lock */
 
 static u64 dc_now_us(void)
 {
 	return ktime_to_us(ktime_get());
 }
 
-/* ---- The initiator's side: struct vqp_tx_ops, all under vqp.lock ---- */
+/* ---- The initiator's half: struct vqp_tx_ops. All these are called under vqp.lock. ---- */
 
 static void dc_fill_open(const struct vqp *vqp, const struct vqp_parent *parent,
 			 struct vqp_pkt *pkt)
@@ -60,8 +61,9 @@ static struct vqp_lane *dc_lane(const struct vqp *vqp, const struct vqp_parent *
 }
 
 /*
- * A thread that has moved to another processor takes its VQP along, when nothing is under way that
- * could be overtaken, or waits for a slot of the lane.
+ * vqp_carrier_ops.prepare, before requests are posted: the VQP's lane follows the posting thread to
+ * its processor, unless a packet under way could be overtaken or the VQP waits for a slot of its
+ * old lane.
  */
 static void dc_prepare(struct vqp *vqp)
 {
@@ -103,8 +105,8 @@ static int dc_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	rcu_read_lock();
 	parent = vqp_parent_rcu();
 	/*
-	 * Without the parent that the flow began with the packet is lost on the
-	 * way out, and the address handle is gone; dc_fail_all() does the rest.
+	 * If the parent that the flow began with has gone, the address handle has gone with it.
+	 * The packet is lost, and dc_fail_all() fails the VQP.
 	 */
 	if (parent && vqp->dc.peer->life == parent->life) {
 		pkt->src_epoch = parent->dct.epoch;
@@ -128,7 +130,10 @@ static int dc_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	return ret;
 }
 
-/* The namespace's rate is for what is sent, also again, and for what is asked for. */
+/*
+ * vqp_tx_ops.xmit. The namespace's rate is charged for the payload of each packet, retransmissions
+ * included, and for the data that a READ or an atomic operation will return.
+ */
 static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		   u32 offset, u32 bytes)
 {
@@ -138,7 +143,7 @@ static int dc_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	passed = vqp_send_pass(vqp_of_tx(tx), charge);
 	if (passed < 0)
 		return passed;
-	/* It may be long until the next packet asks for an answer. */
+	/* The namespace has used up its rate, so that a later packet may ask for an answer late. */
 	if (passed && !vqp_op_returns_data(pkt->op))
 		pkt->flags |= VQP_PKT_ACK_REQ;
 	ret = dc_send(tx, pkt, msg, offset, bytes);
@@ -187,8 +192,9 @@ static const struct vqp_tx_ops dc_tx_ops = {
 };
 
 /*
- * Silent for this long is longer than loss explains. The target's new place may
- * not be known yet, so it is looked up again after twice the time, and so on.
+ * A target that does not answer for this time has probably moved or died: packet loss hardly
+ * explains it. The VQP's work looks the target up. Meta servers may not know its new place yet, so
+ * that each further lookup follows after twice the time of the one before.
  */
 #define DC_SUSPECT_US	(300ULL * 1000)
 
@@ -201,7 +207,7 @@ static void dc_watch(struct vqp *vqp, u64 now_us)
 	vqp_do_later(vqp, VQP_TODO_SUSPECT);
 }
 
-/* Asks a target whether it is alive. */
+/* A request of the kernel's own that makes the target show that it is alive. */
 struct dc_probe {
 	struct vqp *vqp;
 	struct vqp_send send;
@@ -211,14 +217,14 @@ static void dc_probe_done(struct vqp_send *send, u32 status)
 {
 	struct dc_probe *probe = container_of(send, struct dc_probe, send);
 
-	/* Nobody has posted it. */
+	/* The probe is not a request of vqp's owner: undo how vqp_send_complete() counted it. */
 	probe->vqp->sends++;
 	if (!status)
 		probe->vqp->tx_msgs--;
 	kfree(probe);
 }
 
-/* A WRITE of nothing: the target but answers it. Without memory it is for the next time. */
+/* Post a probe: a WRITE of no bytes, which the target only answers. Without memory, post none. */
 static void dc_probe(struct vqp *vqp, u64 now_us)
 {
 	struct dc_probe *probe = kzalloc(sizeof(*probe), GFP_ATOMIC | __GFP_NOWARN);
@@ -233,7 +239,10 @@ static void dc_probe(struct vqp *vqp, u64 now_us)
 	vqp_tx_post(&vqp->dc.tx, &probe->send.msg, now_us);
 }
 
-/* It may wait for messages alone: nothing is under way, and the timer is not the engine's. */
+/*
+ * Does vqp have nothing under way, and receives to be filled by its target? The engine does not use
+ * the timer then.
+ */
 static bool dc_rests(const struct vqp *vqp)
 {
 	return vqp->max_recv_wr && vqp->state == VQP_QP_CONNECTED && vqp_tx_idle(&vqp->dc.tx) &&
@@ -246,7 +255,10 @@ static void dc_arm_keepalive(struct vqp *vqp, u64 now_us)
 		dc_arm(&vqp->dc.tx, now_us + keepalive_ms * 1000ULL);
 }
 
-/* Requests notice that their target has died. Receives alone would wait for ever. */
+/*
+ * With keepalive_ms set, send a probe to a target that has been silent for that time while receives
+ * are posted. Requests fail when their target has died, but receives alone would wait for ever.
+ */
 static void dc_keep_alive(struct vqp *vqp, u64 now_us)
 {
 	if (keepalive_ms && dc_rests(vqp) && READ_ONCE(vqp->recvs) &&
@@ -255,19 +267,19 @@ static void dc_keep_alive(struct vqp *vqp, u64 now_us)
 	dc_arm_keepalive(vqp, now_us);
 }
 
-/* What a flow was like before the engine was called. */
+/* The state of a flow before a call of the engine, from which dc_end() tells what changed. */
 struct dc_before {
 	u32 cwnd;
 	u64 resent;
 };
 
-/* Every call of the engine that may send packets stands between these two, under vqp.lock. */
+/* Each call of the engine that may send packets stands between dc_begin() and dc_end(). */
 static struct dc_before dc_begin(struct vqp *vqp)
 {
 	struct vqp_tx *tx = &vqp->dc.tx;
 
 	lockdep_assert_held(&vqp->lock);
-	/* While a higher priority sends, one packet may be under way. */
+	/* While a namespace of a higher priority sends, the flow may have one packet in flight. */
 	tx->cap = vqp_prio_yields(vqp->ns) ? 1 : 0;
 	return (struct dc_before) { .cwnd = tx->cwnd, .resent = tx->packets_resent };
 }
@@ -324,7 +336,7 @@ static void dc_kick(struct vqp *vqp)
 
 /* ---- Attaching ---- */
 
-/* Used until a VQP is attached to a parent; nothing is sent with it. */
+/* The configuration of a VQP that is not attached to a parent, and so sends nothing. */
 static const struct vqp_tx_cfg dc_no_cfg = { .payload_bytes = 1024, .window_packets = 1 };
 
 static void dc_reset(struct vqp *vqp, const struct vqp_tx_cfg *cfg, u32 flow, u32 first_psn)
@@ -333,7 +345,10 @@ static void dc_reset(struct vqp *vqp, const struct vqp_tx_cfg *cfg, u32 flow, u3
 	vqp->dc.resent_told = 0;
 }
 
-/* Swap in the new target; the reference in *peer becomes the old one's. */
+/*
+ * Give vqp the target dct at *peer. The reference on *peer becomes vqp's, and *peer the old peer
+ * with vqp's reference, or NULL. Returns 0; or -EIO if vqp has failed. Under vqp.lock.
+ */
 static int dc_set_target(struct vqp *vqp, const struct vqp_parent *parent,
 			 const struct vqp_dct *dct, struct vqp_peer **peer)
 {
@@ -344,7 +359,7 @@ static int dc_set_target(struct vqp *vqp, const struct vqp_parent *parent,
 	if (vqp->carrier == &vqp_dc_carrier) {
 		vqp_tx_retarget(&vqp->dc.tx, dc_now_us());
 	} else {
-		/* From nowhere, or from the loop carrier: a new flow. */
+		/* vqp was not connected, or on the loop carrier: it begins a new flow. */
 		vqp_carrier_attach(vqp, &vqp_dc_carrier);
 		dc_reset(vqp, &parent->cfg, vqp->dc.flow, get_random_u32());
 	}
@@ -352,7 +367,10 @@ static int dc_set_target(struct vqp *vqp, const struct vqp_parent *parent,
 	return 0;
 }
 
-/* The peer at the node `dct`, referenced. Unless it is known, to resolve it takes seconds. */
+/*
+ * The peer at the node `dct`, referenced; or ERR_PTR. If the peer is not known, its address is
+ * resolved, which may take seconds.
+ */
 static struct vqp_peer *dc_peer(struct vqp_parent *parent, const struct vqp_dct *dct)
 {
 	struct vqp_peer *peer = vqp_peer_get(parent, dct->node_gid);
@@ -380,14 +398,14 @@ int vqp_dc_resolve(const struct vqp_dct *dct)
 	return ret;
 }
 
-/* Its flow number names nothing any more. */
+/* Take vqp out of dc_flows: answers to its flow are foreign from here on. */
 static void dc_unpublish(struct vqp *vqp)
 {
 	if (vqp->dc.flow)
 		xa_erase(&dc_flows, vqp->dc.flow);
 }
 
-/* It waits for no slot of that parent's lane. */
+/* Make vqp wait no longer for a slot of the parent's lane, and drop the reference of dc_hold(). */
 static void dc_unwait(struct vqp *vqp, const struct vqp_parent *parent)
 {
 	if (vqp_lane_unwait(dc_lane(vqp, parent), &vqp->dc.wait))
@@ -409,12 +427,15 @@ int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct)
 		goto leave;
 	}
 	if (vqp->dc.flow && vqp->carrier != &vqp_dc_carrier) {
-		/* Gone to this node and away again: the old number's target may remember it. */
+		/*
+		 * vqp comes back from the loop carrier. The target of its old flow may remember
+		 * that flow, so that the new one needs a number of its own.
+		 */
 		dc_unwait(vqp, parent);
 		dc_unpublish(vqp);
 		vqp->dc.flow = 0;
 	}
-	/* Found from here on; answers to nothing are ignored. */
+	/* From here on answers find vqp; the engine ignores those to nothing that it sent. */
 	if (!vqp->dc.flow)
 		ret = vqp_id_take(&dc_flows, DC_FLOW_MAX, &dc_next_flow, vqp, &vqp->dc.flow);
 	if (!ret) {
@@ -454,7 +475,10 @@ static void dc_fail_all(void)
 
 /* ---- Packets ---- */
 
-/* From the node that the flow goes to, in its present life unless it says that it is a new one. */
+/*
+ * Does an answer come from the target's node and of the epoch that the flow knows? A NAK that tells
+ * of a new epoch is accepted, too.
+ */
 static bool dc_is_target(const struct vqp *vqp, const u8 *gid, const struct vqp_pkt *pkt)
 {
 	return !memcmp(vqp->dc.dct.node_gid, gid, VQP_GID_BYTES) &&
@@ -510,7 +534,7 @@ static void dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *
 		return;
 	}
 	rcu_read_lock();
-	/* A parent on its way out answers nobody: its peers are about to go. */
+	/* A parent that is going sends no answers, because its peers are about to be destroyed. */
 	if (vqp_parent_rcu() == lane->parent) {
 		peer = vqp_peer_find(gid);
 		if (peer)
@@ -528,7 +552,7 @@ static void dc_hold(struct vqp_wait *wait)
 	kref_get(&container_of(wait, struct vqp, dc.wait)->ref);
 }
 
-/* There is a slot of its lane. */
+/* vqp_wait_ops.go: the lane has a free slot, or goes. Drops the reference of dc_hold(). */
 static void dc_go(struct vqp_wait *wait)
 {
 	struct vqp *vqp = container_of(wait, struct vqp, dc.wait);
@@ -572,7 +596,7 @@ static bool dc_lost(const struct vqp *vqp)
 	return vqp->dc.tx.stopped;
 }
 
-/* A flow that has nothing more to do is dead after it, too. */
+/* vqp_carrier_ops.abort: a flow without requests is stopped by it, too. */
 static void dc_abort(struct vqp *vqp, u32 status)
 {
 	vqp_tx_abort(&vqp->dc.tx, status);
@@ -583,7 +607,7 @@ static void dc_close(struct vqp *vqp)
 	vqp_tx_close(&vqp->dc.tx);
 }
 
-/* The parent may go from here on: nothing of it is used any more. */
+/* vqp_carrier_ops.leave: the flow uses nothing of the parent from here on. */
 static void dc_leave(struct vqp *vqp)
 {
 	list_splice_init(&vqp->dc.tx.msgs, &vqp->unsent);
@@ -625,7 +649,7 @@ const struct vqp_carrier_ops vqp_dc_carrier = {
 	.close = dc_close,
 	.kick = dc_kick,
 	.detach = dc_detach,
-	/* A reroute may have given it a flow number until its work ended. */
+	/* The work may have rerouted vqp, and given it a flow number, until it ended. */
 	.forget = dc_unpublish,
 	.break_recvs = vqp_responder_break,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * dc/ joins the protocol core to lanes, VQPs and memory. It knows the queue, the device and
- * engine/, and neither loop/ nor what accelerates it.
+ * engine/, and neither loop/ nor the accelerators.
  *
- * The dc carrier: DC's semantics in software over the lanes' UD QPs. This file
- * joins the initiator's half of the protocol core (engine/tx.h) to lanes, peers,
- * VQPs and memory; dc/responder.h the target's.
+ * The dc carrier has the semantics of dynamically connected transport (KRCORE, section 3) in
+ * software, over the lanes' UD QPs. This file joins the initiator's half of the protocol core
+ * (engine/tx.h) to lanes, peers, VQPs and memory. dc/responder.h joins the target's half.
  */
 #ifndef VQP_DC_DC_H
 #define VQP_DC_DC_H
@@ -18,16 +18,19 @@ struct vqp_carrier_ops;
 struct vqp_device_user;
 
 extern const struct vqp_carrier_ops vqp_dc_carrier;
-/* The part of both halves in the coming and going of parents. */
+/* What both halves do when a parent comes or goes, and the input of packets. */
 extern struct vqp_device_user vqp_dc_device_user;
 
 /*
- * Have the address of the node `dct` resolved, which takes seconds, before locks are taken to
- * attach to it. -ENETDOWN, -EHOSTUNREACH, ...
+ * Resolve the address of the node `dct`, which may take seconds, so that vqp_dc_attach() need not
+ * under its caller's locks. Returns 0, -ENETDOWN, -EHOSTUNREACH or another -errno. Process context.
  */
 int vqp_dc_resolve(const struct vqp_dct *dct);
 
-/* Connect vqp to the node `dct`, also anew. Process context. -ENETDOWN, -EHOSTUNREACH, ... */
+/*
+ * Connect vqp to the node `dct`, for the first time or after a reroute. Returns 0, -ENETDOWN,
+ * -EHOSTUNREACH, -EIO if vqp has failed, or another -errno. Process context.
+ */
 int vqp_dc_attach(struct vqp *vqp, const struct vqp_dct *dct);
 
 #endif

@@ -20,17 +20,17 @@
 #include "queue/recv.h"
 #include "queue/vqp.h"
 
-#define RESPONDER_CONTEXTS	1024
+#define RESPONDER_CONTEXTS	1024	/* the contexts of a lane */
 #define RESPONDER_BUCKETS	1024
-#define RESPONDER_LINGER_US	(500U * 1000)
+#define RESPONDER_LINGER_US	(500U * 1000)	/* A closed flow keeps its context for this time. */
 /*
- * A flow that is silent for so long has vanished. It is longer than any initiator tries, since what
- * it sent before it gave up is still under way: a context that expired in the midst of that would
- * be made anew, and receive the same again.
+ * A flow that is silent for this time has vanished, and its context is reused. The time is longer
+ * than any initiator retransmits: if a context expired while packets of the flow are under way,
+ * they would open a new context, which would carry the same requests out again.
  */
 #define RESPONDER_IDLE_US	(VQP_FORGET_US + 5U * 1000 * 1000)
 #define RESPONDER_EXPIRE_PERIOD	(10 * HZ)
-#define RESPONDER_HELD_MAX	1024	/* packets of all flows: 4 MiB */
+#define RESPONDER_HELD_MAX	1024	/* the most held packets of all flows: 4 MiB */
 
 /* The contexts of the flows that arrive on one lane. */
 struct vqp_responder {
@@ -42,16 +42,16 @@ struct vqp_responder {
 
 static struct vqp_responder *responders;
 static u32 nresponders;
-static atomic_t responder_held;		/* packets */
+static atomic_t responder_held;		/* the number of held packets */
 
 static u64 responder_now_us(void)
 {
 	return ktime_to_us(ktime_get());
 }
 
-/* ---- struct vqp_rx_ops, all under responder.lock ---- */
+/* ---- struct vqp_rx_ops. All these are called under vqp_responder.lock. ---- */
 
-/* Where the answers to the packet at hand go. */
+/* The destination of the answers to a packet. */
 struct responder_sender {
 	const u8 *gid;
 	struct vqp_lane *lane;
@@ -113,7 +113,7 @@ static int responder_recv_data(struct vqp_rx *rx, u32 offset, const void *data, 
 	vqp_cursor_skip(&c, offset);
 	ret = vqp_cursor_scatter(&c, data, bytes);
 	vqp_cursor_end(&c);
-	/* The receive names memory that is no longer there: the receiver's fault. */
+	/* The receive names memory that is not registered any more: the receiving VQP fails. */
 	if (ret)
 		vqp_fail_later(recv->vqp);
 	return ret;
@@ -154,7 +154,10 @@ static int responder_write(struct vqp_rx *rx, u32 rkey, u64 addr, const void *da
 	return ret;
 }
 
-/* Kernels' own VQPs, which have no number, fetch messages from any region. */
+/*
+ * The rights that a READ needs. VQPs of a kernel, which have no number, READ zero-copy messages
+ * from any region.
+ */
 static u32 responder_read_access(const struct vqp_rx *rx)
 {
 	return rx->src_qp ? VQP_ACCESS_REMOTE_READ : 0;
@@ -243,7 +246,7 @@ static const struct vqp_rx_ops responder_ops = {
 	.drop = responder_drop,
 };
 
-/* ---- Packets, and what ends while they travel ---- */
+/* ---- Packets, and the end of namespaces and VQPs ---- */
 
 void vqp_responder_input(struct vqp_lane *lane, struct vqp_peer *peer, u32 qpn,
 			 const struct vqp_pkt *pkt)
@@ -263,7 +266,7 @@ void vqp_responder_input(struct vqp_lane *lane, struct vqp_peer *peer, u32 qpn,
 	spin_unlock(&responder->lock);
 }
 
-/* Let go of the contexts of a namespace; of all, if NULL. */
+/* Release the contexts of a namespace, or all contexts if `ns` is NULL. */
 static void responder_purge(struct vqp_ns *ns)
 {
 	u32 i;
@@ -374,7 +377,7 @@ int __init vqp_responder_init(void)
 	return 0;
 }
 
-/* No packet comes any more. */
+/* After the device has been released: no packet arrives any more. */
 void vqp_responder_exit(void)
 {
 	cancel_delayed_work_sync(&responder_expire);

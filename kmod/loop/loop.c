@@ -11,10 +11,13 @@
 #include "queue/send.h"
 #include "queue/vqp.h"
 
-/* Memory of a copy is looked up again this often, so that deregistration waits for no more. */
+/*
+ * A copy releases its regions and looks them up again after each piece, so that deregistration
+ * waits for one piece at most.
+ */
 #define LOOP_PIECE_BYTES	(64U << 10)
 
-/* Requests that one call carries out before others get their turn. */
+/* The most requests of one loop_run(); the work goes on with the rest. */
 #define LOOP_BUDGET		256
 
 static struct workqueue_struct *loop_wq;
@@ -33,7 +36,10 @@ static u32 loop_copy_status(int ret, bool sending)
 	return sending ? VQP_WC_LOC_PROT_ERR : VQP_WC_REM_ACCESS_ERR;
 }
 
-/* Copy `bytes` from walk to walk; the status for the requester, whose own memory is `own`. */
+/*
+ * Copy `bytes` bytes from cursor to cursor. Returns the completion status for the requester: an
+ * error of the cursor `own`, which is over its own memory, is a local error.
+ */
 static u32 loop_copy_piece(struct vqp_cursor *dst, struct vqp_cursor *src, u32 bytes,
 			   const struct vqp_cursor *own)
 {
@@ -44,7 +50,7 @@ static u32 loop_copy_piece(struct vqp_cursor *dst, struct vqp_cursor *src, u32 b
 		n = vqp_cursor_map(src, bytes, &from);
 		if (n < 0)
 			return loop_copy_status(n, own == src);
-		/* The other side may end sooner: go through what was mapped. */
+		/* A mapping of dst may be shorter than that of src. */
 		for (m = 0; m < n; ) {
 			int k = vqp_cursor_map(dst, n - m, &to);
 
@@ -115,7 +121,10 @@ static u32 loop_atomic(struct vqp *vqp, struct vqp_send *send)
 	return ret ? VQP_WC_LOC_PROT_ERR : VQP_WC_SUCCESS;
 }
 
-/* Fill a receive of dst; -EAGAIN: none posted. */
+/*
+ * Carry out a SEND, or a WRITE with immediate data, with a receive of dst. Returns 0 and *status;
+ * or -EAGAIN if no receive is posted.
+ */
 static int loop_deliver(struct vqp *vqp, struct vqp_send *send, struct vqp *dst, u32 *status)
 {
 	bool write = send->msg.op == VQP_OP_WRITE;
@@ -143,7 +152,7 @@ static int loop_deliver(struct vqp *vqp, struct vqp_send *send, struct vqp *dst,
 		vqp_send_cursor(&src_c, vqp, send, 0);
 		vqp_recv_cursor(&dst_c, dst, recv);
 		*status = loop_copy(&dst_c, &src_c, send->msg.bytes, &src_c);
-		/* The receive names memory that is no longer there: the receiver's fault. */
+		/* The receive names memory that is not registered any more: dst fails. */
 		if (*status == VQP_WC_REM_ACCESS_ERR) {
 			*status = VQP_WC_REM_OP_ERR;
 			vqp_fail_later(dst);
@@ -156,7 +165,10 @@ static int loop_deliver(struct vqp *vqp, struct vqp_send *send, struct vqp *dst,
 	return 0;
 }
 
-/* Carry out one request; -EAGAIN: it waits for a receive. */
+/*
+ * Carry out one request. Returns 0 and *status; or -EAGAIN if there is no receive, and then
+ * vqp->loop.wait is queued until there is one. Process context.
+ */
 static int loop_one(struct vqp *vqp, struct vqp_send *send, u32 *status)
 {
 	struct vqp *dst;
@@ -183,8 +195,8 @@ static int loop_one(struct vqp *vqp, struct vqp_send *send, u32 *status)
 }
 
 /*
- * Carry out the oldest request. False: there is none, or it cannot be now. Under vqp.lock, which is
- * dropped meanwhile.
+ * Carry out the oldest request. Returns false if there is none, or if it cannot be carried out now.
+ * Called under vqp.lock, which the function drops meanwhile.
  */
 static bool loop_next(struct vqp *vqp)
 {
@@ -214,21 +226,21 @@ static bool loop_next(struct vqp *vqp)
 }
 
 /*
- * Waits for a receive, or at the throttle. What ends the wait calls loop_later(), or has done so
- * while a thread was running.
+ * Does vqp wait for a receive, or for the namespace's rate? The end of the wait calls loop_later(),
+ * or has called it while a thread was running.
  */
 static bool loop_waits(const struct vqp *vqp)
 {
 	return vqp_wait_is_queued(&vqp->loop.wait) || vqp_wait_is_queued(&vqp->turn.wait);
 }
 
-/* Carry out what was taken, unless another thread does. Process context. */
+/* Carry out the requests of vqp->loop.msgs, unless another thread does. Process context. */
 static void loop_run(struct vqp *vqp)
 {
 	u32 budget = LOOP_BUDGET;
 
 	spin_lock_bh(&vqp->lock);
-	/* A thread that runs looks at the list again before it stops. */
+	/* While vqp is held, another thread runs. It looks at the list again before it stops. */
 	if (vqp->held || vqp->carrier != &vqp_loop_carrier ||
 	    vqp_wait_is_queued(&vqp->loop.wait))
 		goto unlock;
@@ -239,14 +251,14 @@ static void loop_run(struct vqp *vqp)
 	vqp->loop.running = false;
 	vqp_carrier_unhold(vqp);
 	vqp_send_resume(vqp);
-	/* It is out of budget, or a wait ended while the thread was running. */
+	/* The budget is used up, or a wait has ended while the thread was running. */
 	if (!list_empty(&vqp->loop.msgs) && !loop_waits(vqp)) {
 		if (vqp_ns_alive(vqp->loop.ns))
 			loop_later(vqp);
 		else
 			vqp_do_later(vqp, VQP_TODO_REROUTE);
 	}
-	smp_mb();	/* wake_up_var() looks for waiters without a lock */
+	smp_mb();	/* Order the store to `running` before wake_up_var()'s look for waiters. */
 	wake_up_var(&vqp->loop.running);
 unlock:
 	spin_unlock_bh(&vqp->lock);
@@ -265,7 +277,7 @@ static void loop_hold(struct vqp_wait *wait)
 	kref_get(&container_of(wait, struct vqp, loop.wait)->ref);
 }
 
-/* The target has a receive, or will have none any more. */
+/* vqp_wait_ops.go: the target has a receive, or has failed. Drops the reference of loop_hold(). */
 static void loop_go(struct vqp_wait *wait)
 {
 	struct vqp *vqp = container_of(wait, struct vqp, loop.wait);
@@ -349,7 +361,7 @@ static void loop_leave(struct vqp *vqp)
 
 static void loop_detach(struct vqp *vqp)
 {
-	/* A thread that has seen the error state begins no wait any more. */
+	/* Once the thread that runs has stopped, the VQP, which has failed, begins no new wait. */
 	wait_var_event(&vqp->loop.running, !smp_load_acquire(&vqp->loop.running));
 	if (vqp_recv_unwait(&vqp->loop.wait))
 		vqp_put(vqp);
@@ -357,7 +369,7 @@ static void loop_detach(struct vqp *vqp)
 		vqp_put(vqp);
 }
 
-/* A reroute may have attached it once more until now. */
+/* vqp_carrier_ops.forget: vqp's work may have attached it to the loop carrier once more. */
 static void loop_forget(struct vqp *vqp)
 {
 	if (cancel_work_sync(&vqp->loop.work))
