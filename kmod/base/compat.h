@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What differs between the kernels vqp is built for, in the newer one's words; first the version
- * that made it. By macros: a stable kernel may take one over later, under the same name.
+ * The differences between the kernels that vqp is built for. The module is written for the newest
+ * kernel, and each entry here gives older ones a name of it. An entry begins with the version that
+ * introduced the name. It defines a macro, since a stable kernel may introduce the name later.
  *
- * The oldest is 6.1.0. No macro here can help with its min() and max(): until 6.1.101 they warn of
- * two types, though both be unsigned.
+ * The oldest kernel is 6.1.0. Its min() and max() warn of two different unsigned types until
+ * 6.1.101, against which no macro helps.
  */
 #ifndef VQP_BASE_COMPAT_H
 #define VQP_BASE_COMPAT_H
@@ -15,12 +16,12 @@
 #include <linux/version.h>
 #include <linux/workqueue.h>
 
-/* 6.2, and 6.1.158. Nobody arms a VQP's timer any more when it is shut down. */
+/* 6.2, and 6.1.158. No code arms a VQP's timer any more when it is shut down. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 158)
 #define timer_shutdown_sync del_timer_sync
 #endif
 
-/* 6.2: a page that is pinned for reading only is still the one the process will write to. */
+/* 6.2: a page pinned for reading stays the page that the process writes to (no copy on write). */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
 static inline int vqp_compat_pin_user_pages_fast(unsigned long start, int nr_pages,
 						 unsigned int gup_flags, struct page **pages)
@@ -56,7 +57,7 @@ static inline void vqp_compat_hrtimer_setup(struct hrtimer *timer,
 #define hrtimer_setup vqp_compat_hrtimer_setup
 #endif
 
-/* 6.16; it was from_timer(). */
+/* 6.16, which renames from_timer(). */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0) && !defined(timer_container_of)
 #define timer_container_of from_timer
 #endif

@@ -7,18 +7,18 @@
 #include "base/counters.h"
 #include "base/dct_cache.h"
 
-#define CACHE_MAX	65536		/* addresses */
+#define CACHE_MAX	65536		/* the most entries */
 
 struct cache_entry {
-	struct hlist_node node;		/* in cache_table; RCU */
+	struct hlist_node node;		/* in cache_table */
 	u32 tenant;
 	u8 gid[VQP_GID_BYTES];
 	struct vqp_dct dct;
 	struct rcu_head rcu;
 };
 
-static DEFINE_HASHTABLE(cache_table, 12);
-static DEFINE_SPINLOCK(cache_lock);	/* guards cache_count and writers of cache_table */
+static DEFINE_HASHTABLE(cache_table, 12);	/* read under RCU */
+static DEFINE_SPINLOCK(cache_lock);	/* guards changes of cache_table, and cache_count */
 static u32 cache_count;
 
 static u32 cache_hash(u32 tenant, const u8 *gid)

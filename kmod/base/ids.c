@@ -3,7 +3,10 @@
 #include <linux/xarray.h>
 #include "base/ids.h"
 
-/* Not __xa_alloc(): others go on while it sleeps for memory, and it starts where it did before. */
+/*
+ * __xa_alloc() does not serve: while it drops the lock to allocate memory, other threads may take
+ * numbers, but it goes on from where it began.
+ */
 int vqp_id_take(struct xarray *ids, u32 max, u32 *next, void *entry, u32 *id)
 {
 	XA_STATE(xas, ids, 0);

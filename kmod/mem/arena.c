@@ -56,7 +56,7 @@ static struct vqp_arena *arena_alloc(const struct vqp_owner *owner, unsigned lon
 	return arena;
 }
 
-/* A VMA was split, moved or inherited by fork. */
+/* vm_operations_struct.open: a VMA of the arena was split, moved, or copied by fork. */
 static void arena_vma_open(struct vm_area_struct *vma)
 {
 	struct vqp_arena *arena = vma->vm_private_data;
@@ -104,7 +104,10 @@ struct vqp_arena *vqp_arena_find(struct vqp_owner *owner, u64 addr, u64 bytes, u
 	mmap_read_lock(current->mm);
 	vma = vma_lookup(current->mm, addr);
 	arena = vma && vma->vm_ops == &arena_vm_ops ? vma->vm_private_data : NULL;
-	/* The owner may be another one's successor at its address; the memory is charged alike. */
+	/*
+	 * The arena's owner may have been freed, and `owner` allocated at its address. That does
+	 * no harm as long as both belong to one namespace, which the memory is charged to.
+	 */
 	if (arena && arena->owner == owner && arena->ns == owner->ns &&
 	    bytes <= vma->vm_end - addr) {
 		found = arena;

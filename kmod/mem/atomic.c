@@ -8,7 +8,7 @@
 #include "mem/atomic.h"
 #include "mem/cursor.h"
 
-/* Elsewhere atomic64_t may be a lock, which user space does not take. */
+/* On 32-bit architectures atomic64_t may use a lock, which user space does not take. */
 static_assert(IS_ENABLED(CONFIG_64BIT));
 
 int vqp_atomic_do(struct vqp_ns *ns, const struct vqp_atomic *atomic, u64 *before)
@@ -25,7 +25,7 @@ int vqp_atomic_do(struct vqp_ns *ns, const struct vqp_atomic *atomic, u64 *befor
 	if (atomic->addr % VQP_ATOMIC_BYTES)
 		return -EINVAL;
 	vqp_cursor_init(&c, ns, NULL, VQP_ACCESS_REMOTE_ATOMIC, &word, 1);
-	/* In one page: memory is mapped at the same offset in its page as at addr. */
+	/* The word lies in one page, since each byte has the same offset in its page as in addr. */
 	n = vqp_cursor_map(&c, VQP_ATOMIC_BYTES, &at);
 	WARN_ON_ONCE(n > 0 && n < VQP_ATOMIC_BYTES);
 	if (n == VQP_ATOMIC_BYTES)

@@ -44,7 +44,7 @@ void vqp_cursor_skip(struct vqp_cursor *c, u32 bytes)
 	c->done += bytes;
 }
 
-/* On by at most `most` bytes of one page; see vqp_cursor_map(). */
+/* Advance by at most `most` bytes that lie in one page. See vqp_cursor_map() for the result. */
 static int cursor_step(struct vqp_cursor *c, u32 most, struct page **page, u32 *offset)
 {
 	u64 at;

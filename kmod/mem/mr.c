@@ -113,7 +113,7 @@ static int mr_pin(struct vqp_mr *mr)
 	mr->npages = (mr->addr + mr->length - start + PAGE_SIZE - 1) >> PAGE_SHIFT;
 	if (mr->npages > INT_MAX / sizeof(*mr->pages))
 		return -ENOMEM;
-	/* Charged before anything is allocated: the array's size is the caller's choice, too. */
+	/* The charge comes first, because the caller determines the array's size, too. */
 	ret = vqp_limit_charge(&mr->ns->limits[VQP_LIMIT_BYTES], mr_pinned_bytes(mr));
 	if (ret)
 		return ret;
@@ -139,7 +139,7 @@ static int mr_pin(struct vqp_mr *mr)
 	return 0;
 }
 
-/* Give the pages back to whoever they came from. */
+/* Release the pages of the region: unpin them, or put the arena that they belong to. */
 static void mr_release_pages(struct vqp_mr *mr)
 {
 	if (mr->arena)
@@ -174,9 +174,10 @@ static int mr_check(const struct vqp_reg_mr *arg)
 }
 
 /*
- * Requests that name a region by key may be under way when it goes. Its index rests until all
- * others have been used, so that they do not find another one there, one time in 65,536. Until
- * the key is complete, no key fits it.
+ * Give the region its key. Requests that name a region may be under way when it is deregistered.
+ * The index of its key is therefore not used again before all others have been, since a new region
+ * with the same index would have the same tag once in 65,536 times. Until mr->key is set, no key
+ * finds the region.
  */
 static int mr_publish(struct vqp_mr *mr)
 {
@@ -223,7 +224,7 @@ int vqp_mr_reg(struct vqp_owner *owner, struct vqp_reg_mr *arg)
 	ret = owner->dead ? -ESHUTDOWN : mr_publish(mr);
 	if (!ret) {
 		list_add(&mr->owner_link, &owner->mrs);
-		/* Later, another thread may have deregistered it. */
+		/* Without the lock another thread may deregister the region. */
 		arg->key = mr->key;
 	}
 	mutex_unlock(&owner->lock);
@@ -256,7 +257,7 @@ void vqp_mr_destroy(struct vqp_mr *mr)
 	lockdep_assert_held(&mr->owner->lock);
 	list_del(&mr->owner_link);
 	xa_erase(&mr->ns->keys, mr->key >> KEY_TAG_BITS);
-	/* Nobody finds it any more; wait for those who are copying. */
+	/* No key finds the region any more. Wait for the requests that use it. */
 	vqp_mr_put(mr);
 	wait_for_completion(&mr->unused);
 	vqp_mr_revoke(mr);
@@ -272,7 +273,7 @@ int vqp_mr_dereg(struct vqp_owner *owner, u32 key)
 	bool own;
 
 	mutex_lock(&owner->lock);
-	/* Another owner's may go at any time; this one's only under owner->lock. */
+	/* A region of another owner may be freed here; regions of `owner` need owner->lock. */
 	rcu_read_lock();
 	mr = xa_load(&owner->ns->keys, key >> KEY_TAG_BITS);
 	own = mr && READ_ONCE(mr->key) == key && mr->owner == owner;

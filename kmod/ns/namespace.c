@@ -17,11 +17,11 @@ struct vqp_net {
 
 static unsigned int vqp_net_id __read_mostly;
 
-/* Guards the table's writers, every vqp_net, and the transition to dead. */
+/* Guards changes of ns_table, ns_generation, each struct vqp_net, and vqp_ns.dead. */
 static DEFINE_MUTEX(ns_mutex);
-static DEFINE_HASHTABLE(ns_table, 10);
-static struct vqp_ns *ns_host;
-static u32 ns_generation = 1;	/* changes with the table */
+static DEFINE_HASHTABLE(ns_table, 10);	/* by tenant and GID, read under RCU */
+static struct vqp_ns *ns_host;		/* constant once the module is initialized */
+static u32 ns_generation = 1;		/* raised when a namespace is added or removed */
 
 static LIST_HEAD(ns_users);	/* constant once the module is initialized */
 
@@ -44,7 +44,7 @@ static void ns_free(struct rcu_head *rcu)
 {
 	struct vqp_ns *ns = container_of(rcu, struct vqp_ns, rcu);
 
-	/* Its tables are empty, and nobody waits at its throttle: all these held references. */
+	/* All that was in the tables and at the throttle had references, and so is gone. */
 	vqp_throttle_end(&ns->throttle);
 	kfree(ns);
 	vqp_count_freed(VQP_OBJ_NS);
@@ -103,7 +103,7 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	return ns;
 }
 
-/* Under rcu_read_lock() or ns_mutex. */
+/* The namespace with that address, without a reference. Under rcu_read_lock() or ns_mutex. */
 static struct vqp_ns *ns_lookup(u32 tenant, const u8 *gid)
 {
 	struct vqp_ns *ns;
@@ -163,8 +163,9 @@ struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid)
 }
 
 /*
- * Kill a namespace that ns_take() took, and drop the reference of vqp_net. Its users walk all
- * that it has, so that no lock is held here that concerns other namespaces.
+ * Kill a namespace that ns_take() has removed, and drop the reference of vqp_net. The users' kill
+ * callbacks walk all that the namespace has, so that the function holds no lock that other
+ * namespaces need.
  */
 static void ns_kill(struct vqp_ns *ns)
 {
@@ -223,14 +224,14 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	list_add_tail(&ns->net_link, &vnet->namespaces);
 	ns_generation++;
 	hash_add_rcu(ns_table, &ns->node, ns_hash(tenant, gid));
-	/* What this node remembers of the address elsewhere is old now. */
+	/* The address was on another node, if the cache knows it. */
 	vqp_dct_cache_forget(tenant, gid);
 unlock:
 	mutex_unlock(&ns_mutex);
 	return ret;
 }
 
-/* Out of the table, so that nothing new finds it; the caller does ns_kill(). */
+/* Remove a namespace, so that nothing finds it any more. The caller calls ns_kill(). */
 static void ns_take(struct vqp_ns *ns)
 {
 	lockdep_assert_held(&ns_mutex);
@@ -317,7 +318,7 @@ void vqp_ns_set_host_gid(const u8 *gid)
 	mutex_lock(&ns_mutex);
 	if (!hlist_unhashed(&ns_host->node)) {
 		hash_del_rcu(&ns_host->node);
-		/* A reader must not follow the node to its new bucket. */
+		/* A reader that is at the node must not follow it into another bucket. */
 		synchronize_rcu();
 		INIT_HLIST_NODE(&ns_host->node);
 	}

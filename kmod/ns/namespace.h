@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * ns/ is what operators grant: namespaces of tenants with their limits, rates and priorities, and
- * the owners that live in them. It knows no VQP.
+ * ns/ is what operators grant: the namespaces of tenants with their limits, rates and priorities,
+ * and the owners in them. It knows no VQP.
  *
- * VQP namespaces: what an address of a network namespace owns. Made by an
- * administrator, gone with the network namespace, whose VQP namespaces are all
- * of one tenant. The host's own one (tenant 0, the address of the parent)
- * belongs to the initial network namespace and always exists.
+ * A VQP namespace belongs to an address of a network namespace. An administrator makes it, and it
+ * ends with the network namespace at the latest. All VQP namespaces of a network namespace are of
+ * one tenant. The host's own namespace, of tenant 0 and with the parent's address, belongs to the
+ * initial network namespace and always exists.
  */
 #ifndef VQP_NS_NAMESPACE_H
 #define VQP_NS_NAMESPACE_H
@@ -26,67 +26,67 @@ struct vqp_net;
 
 struct vqp_ns {
 	struct kref ref;
-	struct hlist_node node;		/* in the table by (tenant, gid); RCU */
-	u32 tenant;			/* constant, as are gid, name, netns_ino; */
-	u8 gid[VQP_GID_BYTES];		/* the host's own gid follows the parent */
-	u32 netns_ino;
-	struct vqp_net *vnet;		/* of its network namespace */
-	struct list_head net_link;	/* in vnet's list, until it is dead; under ns_mutex */
-	char name[VQP_NAME_MAX];
-	bool dead;			/* written once, under ns_mutex */
+	struct hlist_node node;		/* in the table by tenant and GID, read under RCU */
+	u32 tenant;			/* constant */
+	u8 gid[VQP_GID_BYTES];		/* constant, but the host's GID is the parent's */
+	u32 netns_ino;			/* constant */
+	struct vqp_net *vnet;		/* of the network namespace */
+	struct list_head net_link;	/* in vnet's list until it is dead, under ns_mutex */
+	char name[VQP_NAME_MAX];	/* constant */
+	bool dead;			/* written once, under ns_mutex; read without */
 	struct xarray vqps;		/* VQP number -> struct vqp; read under RCU */
 	struct xarray ports;		/* bound port -> struct vqp; read under RCU */
-	struct xarray keys;		/* ValidMR: key index -> struct vqp_mr; read under RCU */
-	struct xarray cqs;		/* CQ number -> struct vqp_cq; read under its lock */
-	/* Each is under the lock of its xarray, and begins as 0. */
+	struct xarray keys;		/* key index -> struct vqp_mr (ValidMR); read under RCU */
+	struct xarray cqs;		/* CQ number -> struct vqp_cq; read under xa_lock */
+	/* The state of vqp_id_take() for the xarrays, under the lock of each. */
 	u32 next_qp_num, next_key_index, next_cq;
 	struct mutex lock;		/* guards owners */
-	struct list_head owners;
-	atomic_t nowners;
+	struct list_head owners;	/* struct vqp_owner.ns_link */
+	atomic_t nowners;		/* the owners whose release has not ended */
 	struct vqp_owner kernel;	/* the kernel itself, which is not among the owners */
-	u32 windows;			/* under rc/window.c's lock */
-	atomic_t zcopies;		/* under way */
-	/* set under ns_mutex; the host's own, where the kernel's VQPs are, has none */
+	u32 windows;			/* the windows of its regions, under rc/window.c's lock */
+	atomic_t zcopies;		/* the zero-copy sends under way */
+	/* The terms, set under ns_mutex. The host's own namespace is never limited. */
 	struct vqp_limit limits[VQP_LIMIT_MAX];
-	struct vqp_throttle throttle;	/* its rate, likewise */
-	u8 priority;			/* enum vqp_priority, likewise; read without */
+	struct vqp_throttle throttle;	/* the rate */
+	u8 priority;			/* enum vqp_priority; read without ns_mutex */
 	struct rcu_head rcu;
 };
 
-/* What an operator may say of a namespace. */
+/* The terms that an operator grants a namespace. */
 struct vqp_ns_terms {
 	u64 max[VQP_LIMIT_MAX];		/* each as in struct vqp_limit, or VQP_LIMIT_KEEP */
 	u64 max_rate;			/* bytes per second, VQP_UNLIMITED, or VQP_LIMIT_KEEP */
-	u8 priority;			/* enum vqp_priority; 0: as it is */
+	u8 priority;			/* enum vqp_priority; 0 keeps the present one */
 };
 
-/* What uses namespaces, and must let go of one that is killed. */
+/* Code above ns/ that keeps things in namespaces, and releases them when one is killed. */
 struct vqp_ns_user {
 	struct list_head link;		/* in ns/namespace.c's list */
 	/*
-	 * The namespace has died: nothing finds it any more. Fail what it has, and drop what
-	 * refers to it. Process context; no lock is held.
+	 * The namespace is dead, and nothing finds it any more. Fail what it has, and drop what
+	 * refers to it. Process context; the caller holds no lock.
 	 */
 	void (*kill)(struct vqp_ns *ns);
 };
 
-/* Register a user for good, before functions come in. They are called in this order. */
+/* Register a user for good, before /dev/vqp exists. Users are called in order of registration. */
 void __init vqp_ns_use(struct vqp_ns_user *user);
 
 int __init vqp_ns_init(void);
 void vqp_ns_exit(void);
 
 /*
- * The namespace with that address of a network namespace, or its oldest (NULL), referenced;
- * ERR_PTR(-ENONET) if it has none, -EADDRNOTAVAIL if none with that address, or -EPERM for the
- * host's own without CAP_NET_ADMIN.
+ * The namespace of a network namespace with address `gid`, or the oldest one if `gid` is NULL,
+ * referenced. ERR_PTR(-ENONET) if the network namespace has none, -EADDRNOTAVAIL if it has none
+ * with that address, or -EPERM for the host's own without CAP_NET_ADMIN. Process context.
  */
 struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid);
 
-/* By address, referenced, or NULL. Any context. */
+/* The namespace with that address, referenced; or NULL. Any context. */
 struct vqp_ns *vqp_ns_find(u32 tenant, const u8 *gid);
 
-/* The host's own, referenced. */
+/* The host's own namespace, referenced. */
 struct vqp_ns *vqp_ns_host(void);
 
 static inline bool vqp_ns_alive(const struct vqp_ns *ns)
@@ -98,9 +98,11 @@ void vqp_ns_get(struct vqp_ns *ns);
 void vqp_ns_put(struct vqp_ns *ns);	/* any context */
 
 /*
- * terms: also of one that is there already, unless it is to be new (`exclusive`). By network
- * namespace: all that it has. -EEXIST: it has those of another tenant, or this one although
- * it is to be new; -EADDRINUSE: another has the address.
+ * Add, delete and change namespaces; the functions with `net` in their name delete and change all
+ * of a network namespace. To add one that exists in the same network namespace sets its terms, or,
+ * if `exclusive`, fails. Each returns 0 or -errno: -EEXIST if the network namespace has namespaces
+ * of another tenant, or this one already; -EADDRINUSE if another network namespace has the address;
+ * -ENOENT if there is none to delete or change. Process context.
  */
 int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	       const struct vqp_ns_terms *terms, bool exclusive);
@@ -109,13 +111,13 @@ int vqp_ns_del(u32 tenant, const u8 *gid);
 int vqp_ns_set_net(struct net *net, const struct vqp_ns_terms *terms);
 int vqp_ns_set(u32 tenant, const u8 *gid, const struct vqp_ns_terms *terms);
 
-/* The parent came (its address) or went (NULL). Process context. */
+/* Give the host's namespace the address of a parent, or take it away (NULL). Process context. */
 void vqp_ns_set_host_gid(const u8 *gid);
 
 /*
- * Call fn for each namespace from the `skip`th on until it returns non-zero;
- * returns how many were done. Parts of a walk fit together while generation
- * (not 0) is the same. Process context.
+ * Call fn for each namespace, but for the first `skip`, until fn returns non-zero. Returns the
+ * number of namespaces that have been skipped or done, to be the next part's `skip`. Parts of a
+ * walk are consistent while *generation, which is never 0, stays the same. Process context.
  */
 int vqp_ns_walk(int skip, u32 *generation, int (*fn)(struct vqp_ns *ns, void *arg), void *arg);
 

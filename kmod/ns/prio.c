@@ -3,10 +3,10 @@
 #include "ns/namespace.h"
 #include "ns/prio.h"
 
-/* Longer than a round trip and the time in which a function makes its next request. */
+/* This is longer than a round trip and the time that a function needs for its next request. */
 #define PRIO_RECENT_MS	50
 
-/* When each priority last sent, in jiffies. */
+/* When namespaces of each priority last sent, in jiffies; accessed without a lock. */
 static unsigned long prio_sent[VQP_PRIORITY_HIGH + 1];
 
 void vqp_prio_note(const struct vqp_ns *ns)
@@ -14,7 +14,7 @@ void vqp_prio_note(const struct vqp_ns *ns)
 	unsigned long *sent = &prio_sent[READ_ONCE(ns->priority)];
 	const unsigned long now = jiffies;
 
-	/* Everybody's: written once in a tick. */
+	/* All processors share the cache line, so that it is written once in a tick at most. */
 	if (READ_ONCE(*sent) != now)
 		WRITE_ONCE(*sent, now);
 }

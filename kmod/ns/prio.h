@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Priorities of namespaces. While a higher one sends, and for a little longer,
- * the flows of lower ones yield: each has one packet under way at a time, so that
- * neither the lanes nor the targets' queues are long when a packet of the higher one
- * comes, and all go on. Otherwise nobody is held back.
+ * The priorities of namespaces. While a namespace of a higher priority sends, and for a little
+ * longer, flows of lower priorities yield: each has one packet in flight at most. A packet of the
+ * higher priority then finds short queues at the lanes and targets, and all flows go on.
  */
 #ifndef VQP_NS_PRIO_H
 #define VQP_NS_PRIO_H

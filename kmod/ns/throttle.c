@@ -17,15 +17,19 @@ static void throttle_arm(struct vqp_throttle *throttle)
 			      HRTIMER_MODE_REL_SOFT);
 }
 
-/* A packet, or what comes in some 60 us: a long line is not gone through for nothing. */
+/*
+ * The bytes that a waiting VQP is granted at a time: at least a packet, and else what the rate
+ * yields in 61 us, so that a long list of waiters is not walked for little.
+ */
 static u32 throttle_turn_bytes(const struct vqp_throttle *throttle)
 {
 	return clamp_t(u64, throttle->rate.max >> 14, SZ_4K, SZ_1M);
 }
 
 /*
- * Turns, until somebody has all that it waits for; NULL: no more may pass now, or nobody waits.
- * What is left of a turn is for what it sends next.
+ * Grant bytes to the waiting VQPs in turn, until one has been granted all that it waits for.
+ * Returns the wait of that VQP, off the list; or NULL if the rate allows no more, or no VQP waits.
+ * Bytes that are granted beyond what the VQP waits for count for its next packet.
  */
 static struct vqp_wait *throttle_grant(struct vqp_throttle *throttle)
 {
@@ -51,9 +55,10 @@ static struct vqp_wait *throttle_grant(struct vqp_throttle *throttle)
 }
 
 /*
- * A VQP that was granted all is set going without the lock: it comes back here, and waits
- * behind the others for what it sends next. It holds the namespace until it has been put, and
- * vqp_throttle_end() waits for the rest.
+ * The timer's handler, in softirq. A VQP goes on without the lock, because it calls
+ * vqp_throttle_pass() for its next packet, and then waits behind the others. Its reference on the
+ * namespace keeps the throttle until vqp_wait_go() has dropped the VQP's, and vqp_throttle_end()
+ * waits for the rest of the handler.
  */
 static enum hrtimer_restart throttle_open(struct hrtimer *timer)
 {
@@ -83,7 +88,7 @@ void vqp_throttle_end(struct vqp_throttle *throttle)
 	hrtimer_cancel(&throttle->timer);
 }
 
-/* The engine's word for an unlimited rate is 0. */
+/* In struct vqp_rate a max of 0 stands for an unlimited rate. */
 void vqp_throttle_set(struct vqp_throttle *throttle, u64 max)
 {
 	const u64 rate = max == VQP_UNLIMITED ? 0 : max;
@@ -101,7 +106,10 @@ u64 vqp_throttle_max(const struct vqp_throttle *throttle)
 	return READ_ONCE(throttle->rate.max) ?: VQP_UNLIMITED;
 }
 
-/* What was granted; or whatever fits into a burst, if nobody waits. */
+/*
+ * Charge `bytes` bytes, first of those that were granted. If no VQP waits, a VQP may send up to a
+ * burst without having waited.
+ */
 static bool throttle_lets(struct vqp_throttle *throttle, struct vqp_throttle_turn *turn, u32 bytes)
 {
 	const u64 now_ns = ktime_get_ns();
@@ -140,7 +148,7 @@ int vqp_throttle_pass(struct vqp_throttle *throttle, struct vqp_throttle_turn *t
 		return 0;
 	spin_lock(&throttle->lock);
 	if (!throttle->rate.max) {
-		/* It was lifted meanwhile. */
+		/* The rate has become unlimited since. */
 	} else if (throttle_lets(throttle, turn, bytes)) {
 		ret = !list_empty(&throttle->waiters) || !vqp_rate_allows(&throttle->rate,
 									  ktime_get_ns());

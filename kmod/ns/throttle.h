@@ -17,42 +17,51 @@
 
 struct vqp_throttle {
 	/*
-	 * Guards all, and each struct vqp_throttle_turn. It is taken inside vqp.lock, with bottom
-	 * halves off; nothing is locked inside.
+	 * Guards the throttle and each struct vqp_throttle_turn. It is taken inside vqp.lock, with
+	 * bottom halves off, and no lock is taken inside it.
 	 */
 	spinlock_t lock;
-	struct vqp_rate rate;		/* its max is also read without */
-	struct list_head waiters;	/* vqp_throttle_turn.wait */
-	struct hrtimer timer;		/* runs for as long as somebody waits; in softirq */
+	struct vqp_rate rate;		/* rate.max is also read without the lock. */
+	struct list_head waiters;	/* the vqp_throttle_turn.wait of VQPs that wait */
+	struct hrtimer timer;		/* armed while a VQP waits; it expires in softirq */
 };
 
-/* A VQP's place in the line. */
+/* The share of one VQP in the rate of its namespace. */
 struct vqp_throttle_turn {
 	struct vqp_wait wait;
-	u32 asked;			/* bytes that it waits for */
-	u32 granted;			/* bytes that it may send */
+	u32 asked;			/* the bytes that the VQP waits for */
+	u32 granted;			/* the bytes that it may send, which have been charged */
 };
 
 void vqp_throttle_init(struct vqp_throttle *throttle);
-/* Nobody waits any more, nor will. May be called in softirq, with nothing locked. */
+/*
+ * No VQP waits any more, or will wait. The caller holds no lock, and may be in softirq: the
+ * function waits for the timer's handler.
+ */
 void vqp_throttle_end(struct vqp_throttle *throttle);
 
-/* Bytes per second, or VQP_UNLIMITED. Any context but hard interrupts. */
+/* Set and get the rate, in bytes per second, or VQP_UNLIMITED. Any context but hard interrupts. */
 void vqp_throttle_set(struct vqp_throttle *throttle, u64 max);
 u64 vqp_throttle_max(const struct vqp_throttle *throttle);
 
 /*
- * May the VQP of `turn` send so many bytes? If so, they are charged. 0: yes; 1: yes, but it may
- * have to wait for the next; -EBUSY: it waits in line, and turn->wait is set going when it has
- * been granted them. Under vqp.lock.
+ * May the VQP of `turn` send `bytes` bytes? Returns 0 if it may, and 1 if it may but may have to
+ * wait for the next ones; the bytes are charged. Returns -EBUSY if it may not yet: turn->wait is
+ * queued, and goes on when the bytes have been granted. Under vqp.lock.
  */
 int __must_check vqp_throttle_pass(struct vqp_throttle *throttle, struct vqp_throttle_turn *turn,
 				   u32 bytes);
 
-/* They were charged, and not sent. Under vqp.lock, or by what carries out the VQP's requests. */
+/*
+ * Refund bytes that were charged and not sent. Called under vqp.lock, or by the carrier that is
+ * carrying out the VQP's request.
+ */
 void vqp_throttle_refund(struct vqp_throttle *throttle, u32 bytes);
 
-/* It sends nothing more. True: it waited, and the line's reference is the caller's. */
+/*
+ * The VQP of `turn` sends nothing more. Returns true if it was waiting: the reference of the list
+ * is the caller's then.
+ */
 bool vqp_throttle_leave(struct vqp_throttle *throttle, struct vqp_throttle_turn *turn);
 
 #endif

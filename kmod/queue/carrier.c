@@ -18,7 +18,7 @@ void __init vqp_carrier_register(const struct vqp_carrier_ops *ops)
 		carriers[ncarriers++] = ops;
 }
 
-/* The names of calls that go to all carriers differ in one word. */
+/* Define vqp_carriers_OP(), which calls vqp_carrier_ops.OP of each carrier that has it. */
 #define CARRIERS_CALL(op)						\
 void vqp_carriers_##op(struct vqp *vqp)					\
 {									\
@@ -50,7 +50,7 @@ void vqp_carrier_attach(struct vqp *vqp, const struct vqp_carrier_ops *ops)
 	u32 i;
 
 	lockdep_assert_held(&vqp->lock);
-	/* Accelerators first: what they have begun is behind what the carrier has. */
+	/* Accelerators come first: a request that they have begun is later than the carrier's. */
 	for (i = 0; vqp->carrier && i < ncarriers; i++)
 		if (carriers[i]->wants && carriers[i]->leave)
 			carriers[i]->leave(vqp);
@@ -80,7 +80,7 @@ void vqp_carrier_unhold(struct vqp *vqp)
 {
 	lockdep_assert_held(&vqp->lock);
 	if (!--vqp->held && vqp->silent) {
-		smp_mb();	/* wake_up_var() looks for waiters without a lock */
+		smp_mb();	/* Order the store to held before wake_up_var() looks for waiters. */
 		wake_up_var(&vqp->held);
 	}
 }

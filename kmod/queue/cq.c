@@ -42,7 +42,7 @@ int vqp_cq_push(struct vqp_cq *cq, const struct vqp_cqe *cqe)
 	bool wake;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	/* An absurd head, too, reads as a full queue: only its owner suffers. */
+	/* User space can write the head. A head that is out of range reads as a full CQ. */
 	if (cq->overflowed || cq->tail - READ_ONCE(cq->ring->head) >= cq->entries) {
 		cq->overflowed = true;
 		WRITE_ONCE(cq->ring->overflow, 1);
@@ -53,8 +53,8 @@ int vqp_cq_push(struct vqp_cq *cq, const struct vqp_cqe *cqe)
 		smp_store_release(&cq->ring->tail, ++cq->tail);
 	}
 	/*
-	 * Once after each look: who looked before this has been woken, or is about to be by
-	 * whoever cleared it, and will look again.
+	 * Wake up once after each call of poll(2), which sets looked_at. A thread that polled
+	 * before another CQE cleared looked_at is woken for that CQE, and polls again.
 	 */
 	wake = cq->looked_at;
 	cq->looked_at = false;

@@ -11,12 +11,15 @@
 #include "queue/vqp.h"
 
 /*
- * Guards every vqp.recv_waiters. One lock for all: what waits need not know for which VQP's
- * receive. It is held for a few instructions, inside rq_lock.
+ * Guards vqp.recv_waiters of all VQPs. With one lock for all, vqp_recv_unwait() need not know which
+ * VQP the wait is for. The lock is held for a few instructions, inside rq_lock.
  */
 static DEFINE_SPINLOCK(recv_wait_lock);
 
-/* To whoever posted it, with what it holds; or it is freed. */
+/*
+ * Return a receive to its poster by vqp.on_recv, with `info` about the message, or NULL if it was
+ * flushed; or free it.
+ */
 static void recv_give(struct vqp *vqp, struct vqp_recv *recv, const struct vqp_recv_info *info)
 {
 	vqp_count_freed(VQP_OBJ_RECV);
@@ -26,7 +29,7 @@ static void recv_give(struct vqp *vqp, struct vqp_recv *recv, const struct vqp_r
 		kfree(recv);
 }
 
-/* A message no longer has a receive of vqp. */
+/* A message has put back or completed a receive of vqp. */
 static void recv_is_off(struct vqp *vqp)
 {
 	if (atomic_dec_and_test(&vqp->receiving) && READ_ONCE(vqp->silent))
@@ -170,7 +173,7 @@ void vqp_recv_flush(struct vqp *vqp)
 	vqp_recv_wake(vqp);
 }
 
-/* ---- Waiting for one ---- */
+/* ---- Waiting for a receive ---- */
 
 static bool recv_is_over(const struct vqp *vqp)
 {
@@ -182,7 +185,7 @@ void vqp_recv_wait(struct vqp *vqp, struct vqp_wait *wait)
 	spin_lock_bh(&recv_wait_lock);
 	vqp_wait_queue(wait, &vqp->recv_waiters);
 	spin_unlock_bh(&recv_wait_lock);
-	/* Pairs with vqp_recv_wake(): one of the two sees what the other has done. */
+	/* Pairs with vqp_recv_wake(): it sees the wait, or this function sees the receive. */
 	smp_mb();
 	if (READ_ONCE(vqp->recvs) || recv_is_over(vqp))
 		vqp_recv_wake(vqp);

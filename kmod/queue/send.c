@@ -73,7 +73,7 @@ void vqp_send_complete(struct vqp *vqp, struct vqp_send *send, u32 status)
 	kfree(send);
 }
 
-/* ---- Which carrier ---- */
+/* ---- The choice of the carrier ---- */
 
 static struct vqp_send *send_first(struct vqp *vqp)
 {
@@ -94,7 +94,7 @@ void vqp_send_refund(struct vqp *vqp, u32 bytes)
 		vqp_throttle_refund(&vqp->ns->throttle, bytes);
 }
 
-/* The other carrier has to finish first. */
+/* The VQP pauses until another carrier has finished: note when the pause began. */
 static void send_pause(struct vqp *vqp)
 {
 	if (!vqp->pause_us)
@@ -116,7 +116,7 @@ static void send_note_carrier(struct vqp *vqp, const struct vqp_carrier_ops *ops
 	vqp->pause_us = 0;
 }
 
-/* Hand `send` to that carrier. False: not now. */
+/* Hand `send` to that carrier. Returns false if the carrier cannot take it now. */
 static bool send_give(struct vqp *vqp, struct vqp_send *send, const struct vqp_carrier_ops *ops)
 {
 	int ret;
@@ -127,13 +127,16 @@ static bool send_give(struct vqp *vqp, struct vqp_send *send, const struct vqp_c
 	}
 	send_note_carrier(vqp, ops);
 	ret = ops->take(vqp, send);
-	/* What an accelerator wanted it can take no more, or has no memory for. */
+	/* An accelerator cannot take what it wanted, or has no memory for it: not by this one. */
 	if (ret && ret != -EAGAIN)
 		send->fate = VQP_SEND_AGAIN;
 	return ret != -EAGAIN;
 }
 
-/* What an accelerator gave back, and need not be done again. False: those before are not over. */
+/*
+ * Complete a request that an accelerator gave back, and that need not be carried out again. Returns
+ * false while earlier requests are under way.
+ */
 static bool send_by_none(struct vqp *vqp, struct vqp_send *send)
 {
 	if (!vqp->carrier->idle(vqp) || vqp->held)
@@ -144,7 +147,10 @@ static bool send_by_none(struct vqp *vqp, struct vqp_send *send)
 	return true;
 }
 
-/* Hand out what can be. True: the carrier that vqp is attached to has been given something. */
+/*
+ * Hand out requests in order, as far as carriers take them. Returns true if the carrier that vqp is
+ * attached to has been given one.
+ */
 static bool send_hand_out(struct vqp *vqp)
 {
 	const struct vqp_carrier_ops *ops;
@@ -166,7 +172,7 @@ static bool send_hand_out(struct vqp *vqp)
 	return given;
 }
 
-/* A carrier may complete at once what it is given, and so make way. */
+/* Hand out requests again after run(), which may have completed some and so let others go. */
 static void send_run(struct vqp *vqp)
 {
 	lockdep_assert_held(&vqp->lock);

@@ -25,7 +25,7 @@ static void vqp_free(struct rcu_head *rcu)
 	kmem_cache_free(vqp_cache, vqp);
 }
 
-/* No reference is left. A reader under RCU may still find it, and gets none. */
+/* No reference is left. Readers under RCU may still find the VQP, but get no reference. */
 static void vqp_end_work(struct work_struct *work)
 {
 	struct vqp *vqp = container_of(work, struct vqp, work);
@@ -43,7 +43,7 @@ static void vqp_release(struct kref *ref)
 {
 	struct vqp *vqp = container_of(ref, struct vqp, ref);
 
-	/* It may be the end of its work that drops the last reference. */
+	/* The VQP's work may drop the last reference as its last step. It does not run any more. */
 	INIT_WORK(&vqp->work, vqp_end_work);
 	queue_work(vqp_wq, &vqp->work);
 }
@@ -128,7 +128,7 @@ static void vqp_turn_hold(struct vqp_wait *wait)
 	kref_get(&container_of(wait, struct vqp, turn.wait)->ref);
 }
 
-/* The VQP was granted what it waits for at its namespace's throttle. */
+/* vqp_wait_ops.go: the throttle has granted the VQP the bytes that it waits for. */
 static void vqp_turn_go(struct vqp_wait *wait)
 {
 	struct vqp *vqp = container_of(wait, struct vqp, turn.wait);
@@ -208,17 +208,17 @@ int vqp_publish(struct vqp *vqp)
 }
 
 /*
- * 1. Nobody new finds it. 2. It falls silent: no CQE, no packet after the
- * CLOSE that lets the target's context go. 3. Loop runner, timer, waits for a turn or a slot, and
- * work end; answers that still find its flow find it dead. 4. What the queues
- * hold is freed. 5. The charge and the reference go. The memory follows later,
- * but who destroys a VQP may make another at once.
+ * The end of a VQP, in five steps: 1. Nothing finds the VQP any more. 2. It falls silent: it writes
+ * no CQE, and sends no packet after the CLOSE that releases the target's context. 3. The loop
+ * carrier's thread, the timer, the waits and the work end; an answer that still finds the flow has
+ * no effect. 4. The requests in the queues are freed. 5. The charge and the reference are dropped.
+ * The memory may live longer, but the caller may make another VQP at once.
  */
 void vqp_teardown(struct vqp *vqp)
 {
 	if (vqp->qp_num)
 		xa_erase(&vqp->ns->vqps, vqp->qp_num);
-	/* If it has one: port 0 is the kernel's. */
+	/* This does nothing for a VQP without a port: port 0 is the rpc service's. */
 	xa_cmpxchg(&vqp->ns->ports, vqp->port, vqp, NULL, GFP_KERNEL);
 
 	spin_lock_bh(&vqp->rq_lock);
@@ -258,7 +258,7 @@ int __init vqp_init(void)
 
 void vqp_exit(void)
 {
-	/* Ends that are under way become calls of RCU. */
+	/* The queued vqp_end_work() become RCU callbacks, for which rcu_barrier() waits. */
 	destroy_workqueue(vqp_wq);
 	rcu_barrier();
 	kmem_cache_destroy(vqp_cache);
