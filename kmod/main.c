@@ -26,7 +26,7 @@ static unsigned int lanes = VQP_WIRE_LANES_MAX;
 module_param(lanes, uint, 0444);
 MODULE_PARM_DESC(lanes, "UD QPs in the pool, at most 8 (default: one per CPU)");
 
-/* What ends first when a parent or a namespace goes comes first. */
+/* Users are registered in the order in which they end when a parent or a namespace goes. */
 static void __init vqp_use(void)
 {
 	vqp_device_use(&vqp_dc_device_user);
@@ -36,7 +36,7 @@ static void __init vqp_use(void)
 	vqp_ns_use(&vqp_responder_ns_user);
 	vqp_carrier_register(&vqp_loop_carrier);
 	vqp_carrier_register(&vqp_dc_carrier);
-	/* In this order they are asked whether they want a request. */
+	/* Accelerators are asked whether they want a request in this order. */
 	vqp_carrier_register(&vqp_rc_carrier);
 	vqp_carrier_register(&vqp_zcopy_carrier);
 }
@@ -80,7 +80,7 @@ static int __init vqp_module_init(void)
 	ret = vqp_netlink_init();
 	if (ret)
 		goto err_parent;
-	/* Last: from here on functions come in. */
+	/* This is last, because functions may open the device from here on. */
 	ret = vqp_file_init();
 	if (ret)
 		goto err_netlink;
@@ -114,7 +114,7 @@ err_vqp:
 	return ret;
 }
 
-/* No context is open: each holds the module. */
+/* No context is open here, since each has a reference on the module. */
 static void __exit vqp_module_exit(void)
 {
 	vqp_file_exit();
@@ -127,12 +127,12 @@ static void __exit vqp_module_exit(void)
 	vqp_link_exit();
 	vqp_peer_exit();
 	vqp_ns_exit();
-	/* Until then namespaces let go of their contexts. */
+	/* After vqp_ns_exit(), because namespaces that end release their responder contexts. */
 	vqp_responder_exit();
 	vqp_loop_exit();
 	vqp_client_exit();
 	vqp_exit();
-	/* What was under way until now may have left something. */
+	/* Work that was under way until here may have added entries. */
 	vqp_dct_cache_clear();
 }
 

@@ -62,7 +62,7 @@ static const struct nla_policy nl_cache_flush_policy[VQP_ATTR_MAX + 1] = {
 	NL_POLICY_ADDRESS,
 };
 
-/* For commands that take no attribute: what a policy does not name is refused. */
+/* For commands without attributes: the kernel refuses attributes that a policy does not name. */
 static const struct nla_policy nl_no_policy[VQP_ATTR_MAX + 1];
 
 /* ---- Requests ---- */
@@ -76,7 +76,7 @@ static struct net *nl_get_net(struct genl_info *info)
 	return get_net_ns_by_fd(nla_get_u32(fd));
 }
 
-/* What is used is counted in an s64. */
+/* A limit, or VQP_LIMIT_KEEP. At most S64_MAX, because an s64 counts what is used. */
 static int nl_get_limit(struct genl_info *info, int type, u64 min, u64 *max)
 {
 	struct nlattr *attr = info->attrs[type];
@@ -89,8 +89,8 @@ static int nl_get_limit(struct genl_info *info, int type, u64 min, u64 *max)
 }
 
 /*
- * With less than VQP_RATE_MIN a VQP among many could have to wait so long for its turn that its
- * target forgets it.
+ * The terms of a request. With a rate below VQP_RATE_MIN a VQP among many might have to wait for
+ * its turn so long that its target forgets the flow.
  */
 static int nl_get_terms(struct genl_info *info, struct vqp_ns_terms *terms)
 {
@@ -245,7 +245,7 @@ static int nl_cache_flush(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- Answers ---- */
 
-/* With a Q_Key, or the meta table's key, any user of uverbs could speak for a kernel. */
+/* With a Q_Key, or a meta table's key, any user of uverbs could send packets as a kernel does. */
 static bool nl_may_see_keys(const struct sk_buff *request)
 {
 	return netlink_capable(request, CAP_NET_ADMIN);
@@ -332,7 +332,7 @@ free:
 	return ret;
 }
 
-/* ---- Dumps: cb->args[0] counts what was told, args[1] within it ---- */
+/* ---- Dumps. cb->args[0] is the number of items dumped, and args[1] the place inside one. ---- */
 
 struct nl_dump {
 	struct sk_buff *skb;
@@ -344,13 +344,13 @@ static void *nl_dump_put(struct nl_dump *d, u8 cmd)
 	void *hdr = genlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
 				&nl_family, NLM_F_MULTI, cmd);
 
-	/* Told apart from a walk whose table changed half-way: the reader starts again. */
+	/* If the table has changed since the dump began, the reader is told to start again. */
 	if (hdr)
 		genl_dump_check_consistent(d->cb, hdr);
 	return hdr;
 }
 
-/* End the message of one item; non-zero when it did not fit. */
+/* End the message of one item. Returns -EMSGSIZE if the item did not fit. */
 static int nl_dump_end(struct nl_dump *d, void *hdr, bool fits)
 {
 	if (!fits) {
@@ -559,15 +559,15 @@ static const struct genl_ops nl_ops[] = {
 static struct genl_family nl_family = {
 	.name = VQP_GENL_NAME,
 	.version = VQP_GENL_VERSION,
-	/* of commands that have none of their own */
+	/* These are for commands without a policy of their own. */
 	.maxattr = VQP_ATTR_MAX,
 	.policy = nl_no_policy,
 	.module = THIS_MODULE,
-	/* Each call locks what it needs; to end a namespace may take long, and holds none up. */
+	/* The end of a namespace may take seconds, and must not hold up other commands. */
 	.parallel_ops = true,
 	.ops = nl_ops,
 	.n_ops = ARRAY_SIZE(nl_ops),
-	/* No command was there before the kernel checked headers. */
+	/* The kernel checks the reserved header fields of all commands. */
 	.resv_start_op = 0,
 };
 

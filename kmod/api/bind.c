@@ -4,7 +4,7 @@
 #include "ns/namespace.h"
 #include "queue/vqp.h"
 
-#define BIND_PORT_FIRST	32768		/* of those handed out for port 0 */
+#define BIND_PORT_FIRST	32768		/* the least port that is handed out for port 0 */
 
 int vqp_bind(struct vqp *vqp, u32 *arg)
 {

@@ -28,7 +28,7 @@ int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
 		ret = vqp_dc_resolve(&route.dct);
 	if (ret)
 		return ret;
-	/* To end a region under it may take seconds; many may wait here. */
+	/* Deregistration may hold the lock for seconds, and a process that waits can be killed. */
 	ret = mutex_lock_killable(&vqp->owner->lock);
 	if (ret)
 		goto end_route;

@@ -9,9 +9,9 @@
 #include "zcopy/send.h"
 
 /*
- * Callbacks of a VQP without CQs name memory of its owner: wait until no carrier has a request of
- * the VQP, and no message one of its receives. Carriers complete what they let go of under the
- * lock.
+ * The callbacks of a VQP without CQs use memory of its owner. Wait until no carrier has a request
+ * of the VQP, and no message has one of its receives. A carrier completes the requests that it
+ * releases before it drops the lock.
  */
 static void destroy_wait(struct vqp *vqp)
 {
@@ -48,15 +48,15 @@ int vqp_destroy(struct vqp *vqp)
 	bool mine;
 
 	mutex_lock(&owner->lock);
-	/* Two threads may have found it; one destroys it. */
+	/* Two threads may destroy the VQP at once. The first finds it in the owner's list. */
 	mine = !list_empty(&vqp->owner_link);
 	list_del_init(&vqp->owner_link);
 	mutex_unlock(&owner->lock);
 	if (!mine)
 		return -ENOENT;
-	/* May wait for a lookup that is under way: not with the lock. */
+	/* This may wait for the VQP's work, which looks addresses up; so the lock is dropped. */
 	vqp_teardown(vqp);
-	/* What it has sent may be written to from here on. A process that ends takes it away. */
+	/* The caller may write to its messages again afterwards: no node may be READing them. */
 	vqp_zcopy_wait(vqp);
 	destroy_wait(vqp);
 	return 0;
@@ -78,7 +78,7 @@ static void owner_kill(struct vqp_owner *owner)
 	mutex_unlock(&owner->lock);
 }
 
-/* Every VQP of the namespace moves to the error state, and no region can be reached any more. */
+/* vqp_ns_user.kill: all VQPs of the namespace fail, and no peer can reach its regions any more. */
 static void owners_kill(struct vqp_ns *ns)
 {
 	struct vqp_owner *owner;

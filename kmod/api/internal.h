@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the files behind api/api.h share. Process context. */
+/* The functions that the files behind api/api.h share. All are for process context. */
 #ifndef VQP_API_INTERNAL_H
 #define VQP_API_INTERNAL_H
 
@@ -11,21 +11,25 @@ struct vqp_route;
 struct work_struct;
 
 /*
- * Into the namespace's table and the owner's list, which takes a reference: once it is there,
- * another thread may destroy it. Consumes the charge on failure.
+ * Add a VQP to its namespace's table and its owner's list, which takes a reference: from then on
+ * another thread may destroy the VQP. On failure the VQP's charge is undone. Returns 0, -ESHUTDOWN,
+ * -ENOSPC or -ENOMEM.
  */
 int __must_check vqp_add(struct vqp *vqp);
 
-/* All that owner has, which nobody else can reach any more. */
+/* Destroy all VQPs and regions of an owner that no other thread uses. */
 void vqp_destroy_all(struct vqp_owner *owner);
 
-/* Go the route with the carrier that it takes. Consumes route->local. */
+/* Attach vqp to the carrier that the route leads over. Consumes the reference route->local. */
 int vqp_attach(struct vqp *vqp, struct vqp_route *route);
 
-/* Find the way to (gid, port or number) and attach its carrier (KRCORE, Algorithm 1). */
+/*
+ * Look up address gid, and connect vqp to a port or a VQP number there (KRCORE, Algorithm 1). The
+ * errors are those of vqp_connect().
+ */
 int __must_check vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num);
 
-/* vqp.work of what vqp_create() makes. */
+/* vqp.work of the VQPs that vqp_create() makes. */
 void vqp_relocate_work(struct work_struct *work);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The target of a VQP is not where it was, or may not be: look it up again, and go on there. */
+/* A VQP whose target has moved, or may have: look it up again, and go on at its new place. */
 #include "api/api.h"
 #include "api/internal.h"
 #include "base/counters.h"
@@ -10,7 +10,10 @@
 #include "queue/carrier.h"
 #include "queue/vqp.h"
 
-/* The target is not where the metadata said. Once: look up again and go on there. */
+/*
+ * The target is not where the metadata says. Look it up again and go on there, but only once
+ * without a completion in between, so that wrong metadata cannot make a VQP move for ever.
+ */
 static void relocate_lost(struct vqp *vqp)
 {
 	struct vqp_route route;
@@ -32,16 +35,16 @@ static void relocate_lost(struct vqp *vqp)
 }
 
 /*
- * The target is silent. A node that started anew has other lanes: packets for
- * the old ones vanish, and nobody says so. If nothing has changed, the flow
- * goes on trying until it gives up.
+ * The target is silent. A node whose module was loaded anew has other lanes, and packets to the old
+ * ones vanish without an answer. If the metadata has not changed, the flow retransmits until
+ * giveup_us has passed.
  */
 static void relocate_silent(struct vqp *vqp)
 {
 	struct vqp_route route;
 	bool going;
 
-	/* Rerouted meanwhile, to this node perhaps? Nobody but this work changes the carrier. */
+	/* relocate_lost() may have moved the VQP to the loop carrier, or it may be lost by now. */
 	spin_lock_bh(&vqp->lock);
 	going = vqp->state == VQP_QP_CONNECTED && vqp->carrier == &vqp_dc_carrier &&
 		!vqp->carrier->lost(vqp);

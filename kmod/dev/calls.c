@@ -15,7 +15,7 @@
 #include "queue/cq.h"
 #include "queue/vqp.h"
 
-/* The first version: what user space compiled against, for good. */
+/* The sizes of the first version, which programs have been compiled against (docs/abi.md). */
 static_assert(sizeof(struct vqp_query) == 56);
 static_assert(sizeof(struct vqp_reg_mr) == 24);
 static_assert(sizeof(struct vqp_dereg_mr) == 8);
@@ -156,7 +156,7 @@ static int context_query_qp(struct vqp *vqp, struct vqp_query_qp *arg)
 	return 0;
 }
 
-/* Take a reference on the VQP a call is about, make the call, drop it. */
+/* Define a call about a VQP, which runs with a reference on it. */
 #define CONTEXT_QP_CALL(name, field, call)					\
 static int name(struct vqp_owner *owner, union context_arg *a)			\
 {										\
@@ -180,13 +180,13 @@ CONTEXT_QP_CALL(qp_query, query_qp, context_query_qp)
 
 static const struct context_call {
 	int (*call)(struct vqp_owner *owner, union context_arg *arg);
-	size_t in_bytes;	/* The fields behind these are for the answer, or reserved. */
+	size_t in_bytes;	/* Fields from here on are for the answer, or reserved. */
 	size_t first_bytes;	/* the size of the first version, the least that is accepted */
 	size_t bytes;		/* the size of this version */
 	unsigned int flags;	/* CALL_* */
 } context_calls[] = {
-#define CALL_MAKES	BIT(0)	/* It makes what is lost unless the caller is told of it. */
-#define CALL_EARLY	BIT(1)	/* It is possible before the context is attached. */
+#define CALL_MAKES	BIT(0)	/* The call makes an object that only its answer names. */
+#define CALL_EARLY	BIT(1)	/* The call is allowed before the context is attached. */
 #define CALL(name, fn, type, in, flags)							\
 	[_IOC_NR(VQP_IOC_##name)] = { fn, in, sizeof(type), sizeof(type), flags }
 #define UP_TO(type, last)	offsetofend(type, last)
@@ -254,7 +254,10 @@ long vqp_call(struct vqp_context *ctx, unsigned int cmd, void __user *uarg)
 		return ret;
 	if (_IOC_NR(cmd) == _IOC_NR(VQP_IOC_CREATE_CQ))
 		return vqp_cq_file_create(&ctx->owner, &arg.create_cq, uarg, ubytes);
-	/* Later only another thread of the caller's can have taken the memory away. */
+	/*
+	 * If the answer cannot be written, the call must not make an object. After this copy only
+	 * another thread of the caller can make the memory inaccessible.
+	 */
 	if (call->flags & CALL_MAKES && copy_to_user(uarg, &arg, min(call->bytes, ubytes)))
 		return -EFAULT;
 	ret = call->call(&ctx->owner, &arg);

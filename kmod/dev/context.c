@@ -36,8 +36,8 @@ void vqp_context_destroy(struct vqp_context *ctx)
 }
 
 /*
- * Open the file of its mappings. Not in mmap, whose caller holds mmap_lock: a security module, or
- * whoever watches the device, may have its say about the opening.
+ * Open the file of the context's mappings. This does not happen in mmap(), whose caller holds
+ * mmap_lock: security modules and fanotify listeners may sleep for long in the opening.
  */
 static int context_open_mapped(struct vqp_context *ctx)
 {
@@ -48,7 +48,7 @@ static int context_open_mapped(struct vqp_context *ctx)
 	mapped = dentry_open(&ctx->file->f_path, O_RDWR, ctx->file->f_cred);
 	if (IS_ERR(mapped))
 		return PTR_ERR(mapped);
-	/* Another thread may have been first. */
+	/* Another thread may have opened it meanwhile. */
 	if (cmpxchg(&ctx->mapped, NULL, mapped))
 		fput(mapped);
 	return 0;
@@ -61,7 +61,7 @@ int vqp_context_attach(struct vqp_context *ctx, const u8 *gid)
 	if (!vqp_owner_is_bound(&ctx->owner)) {
 		ret = context_open_mapped(ctx) ?:
 		      vqp_open(&ctx->owner, current->nsproxy->net_ns, gid);
-		/* Another thread may have been first. */
+		/* Another thread may have attached the context meanwhile. */
 		if (ret == -EISCONN)
 			ret = 0;
 	}

@@ -64,7 +64,7 @@ int vqp_cq_file_create(struct vqp_owner *owner, struct vqp_create_cq *arg,
 	arg->cqe = cq->entries;
 	arg->ring_offset = vqp_ring_offset(cq);
 	arg->ring_bytes = vqp_cq_ring_bytes(cq->entries);
-	/* The descriptor becomes visible only when user space has its number. */
+	/* The file is installed last, since it could not be taken back if this copy failed. */
 	if (copy_to_user(uarg, arg, min(usize, sizeof(*arg)))) {
 		put_unused_fd(fd);
 		fput(file);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * dev/ is the front that functions see: the file /dev/vqp, its calls, the lists of requests that
- * come from user space, the descriptors of CQs, and the mappings of rings and arenas. It checks
- * what user space says and calls api/; it knows no carrier, and of the device only whether there
- * is one.
+ * dev/ is the front for functions: the file /dev/vqp, its calls, the lists of requests that come
+ * from user space, the descriptors of CQs, and the mappings of rings and arenas. It checks what
+ * user space passes, and calls api/. It knows no carrier, and of the device only whether there is
+ * one.
  *
- * The character device itself. Each open file of it is a context.
+ * This is the character device. Each open file of it is a context.
  */
 #ifndef VQP_DEV_FILE_H
 #define VQP_DEV_FILE_H

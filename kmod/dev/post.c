@@ -10,18 +10,18 @@
 #include "queue/send.h"
 #include "queue/vqp.h"
 
-#define POST_STACK_BYTES	256	/* a list this small needs no allocation */
+#define POST_STACK_BYTES	256	/* A list of this size needs no allocation. */
 
 #define SEND_FLAGS_ALL	(VQP_SEND_FENCE | VQP_SEND_SIGNALED | \
 			 VQP_SEND_SOLICITED | VQP_SEND_INLINE)
 
-/* A request list in kernel memory, and how far it is read. */
+/* A list of requests in kernel memory, and the place up to which it has been parsed. */
 struct post_list {
-	void *at;
-	u32 left;
-	u16 wr_bytes;
-	u16 sge_bytes;
-	void *heap;
+	void *at;			/* the next byte */
+	u32 left;			/* the bytes from there on */
+	u16 wr_bytes;			/* the stride of requests */
+	u16 sge_bytes;			/* the stride of SGEs */
+	void *heap;			/* the memory of a list that exceeds stack, or NULL */
 	u64 stack[POST_STACK_BYTES / sizeof(u64)];
 };
 
@@ -30,7 +30,10 @@ static bool post_stride_ok(u16 bytes, size_t first_bytes)
 	return bytes >= first_bytes && bytes % sizeof(u64) == 0;
 }
 
-/* wr_bytes: the size of a request's first version. */
+/*
+ * Copy a list of requests from user space; wr_bytes is the size of a request in the first version.
+ * On success the caller frees list->heap.
+ */
 static int post_list_copy(struct post_list *list, const struct vqp_post *arg, size_t wr_bytes)
 {
 	u32 bytes = arg->wrs_bytes;
@@ -86,7 +89,10 @@ static const void *post_list_take_struct(struct post_list *list, size_t bytes, s
 	return at;
 }
 
-/* The next n SGEs as an array, to which they are moved together in the list; or ERR_PTR(). */
+/*
+ * The next n SGEs as an array, or ERR_PTR(). SGEs with a greater stride are moved together inside
+ * the list.
+ */
 static const struct vqp_sge *post_list_take_sges(struct post_list *list, u32 n)
 {
 	struct vqp_sge *sges = list->at;
@@ -104,7 +110,7 @@ static const struct vqp_sge *post_list_take_sges(struct post_list *list, u32 n)
 	return sges;
 }
 
-/* Check SGEs against the key table; the sum of their lengths, or -errno. */
+/* Check SGEs against the regions of vqp's owner. Returns the sum of their lengths, or -errno. */
 static s64 post_check_sges(struct vqp *vqp, const struct vqp_sge *sge, u32 n, u32 access)
 {
 	u64 sum = 0;
@@ -173,7 +179,7 @@ static void post_fill_send(const struct vqp *vqp, const struct vqp_send_wr *wr,
 	}
 }
 
-/* Parse and check one send request; ERR_PTR for a bad one. */
+/* Parse and check one send request. Returns it, or ERR_PTR() if it is bad or for want of memory. */
 static struct vqp_send *post_parse_send(struct vqp *vqp, struct post_list *list)
 {
 	const struct vqp_send_wr *wr = post_list_take_struct(list, list->wr_bytes, sizeof(*wr));

@@ -5,11 +5,11 @@
 #include "dev/ring.h"
 #include "queue/cq.h"
 
-/* More than any ring has, so that no two mappings are neighbours in the file, and are merged. */
+/* Offsets are farther apart than any ring is long, so that no two mappings are ever merged. */
 #define RING_SHIFT	24
 
 static_assert(VQP_CQ_CQE_OFFSET + VQP_MAX_CQE * sizeof(struct vqp_cqe) < 1 << RING_SHIFT);
-/* 32-bit user space can ask for 2^32 pages. */
+/* mmap2() of 32-bit user space passes an offset of up to 2^32 pages of 4 KiB. */
 static_assert((u64)VQP_CQ_NUMBER_MAX << RING_SHIFT < 1ULL << (32 + 12));
 
 u64 vqp_ring_offset(const struct vqp_cq *cq)
@@ -27,8 +27,8 @@ static int ring_insert(const struct vqp_cq *cq, struct vm_area_struct *vma)
 		return -EINVAL;
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
 	/*
-	 * The ring is charged to its owner, which vmalloc_user() memory would not be. The mapping
-	 * has a reference on each page, and needs none on the CQ.
+	 * The ring is charged to the memory cgroup of its owner, which memory of vmalloc_user()
+	 * would not be. The mapping has a reference on each page, and needs none on the CQ.
 	 */
 	for (at = 0; at < bytes && !ret; at += PAGE_SIZE)
 		ret = vm_insert_page(vma, vma->vm_start + at,

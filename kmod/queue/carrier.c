@@ -80,7 +80,7 @@ void vqp_carrier_unhold(struct vqp *vqp)
 {
 	lockdep_assert_held(&vqp->lock);
 	if (!--vqp->held && vqp->silent) {
-		smp_mb();	/* Order the store to held before wake_up_var() looks for waiters. */
+		smp_mb();	/* Order the store before wake_up_var() looks for waiters. */
 		wake_up_var(&vqp->held);
 	}
 }
