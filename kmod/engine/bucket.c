@@ -39,7 +39,7 @@ static u32 vqp_bucket_crc(const struct vqp_bucket *b)
 	return ~crc32_le(~0U, (const u8 *)b + skip, sizeof(*b) - skip);
 }
 
-/* Index of the slot with this key, or VQP_BUCKET_SLOTS. */
+/* The index of the slot with this key, or VQP_BUCKET_SLOTS. */
 static u32 vqp_bucket_slot(const struct vqp_bucket *b, u32 tenant, const u8 *gid)
 {
 	u32 i;

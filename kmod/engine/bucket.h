@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The meta server's hash table, as nodes READ it: (tenant, container GID) ->
- * DCT metadata. A key has two candidate buckets; one READ fetches a bucket, so
- * a lookup is one READ, or two for the few keys in their second bucket. A
- * bucket validates itself: a READ that overlaps an update fails the checksum and is
- * repeated. Used by the kernel (reader) and by vqp-metad (writer).
+ * The hash table of a meta server, as nodes READ it. It maps a tenant and a container's GID to DCT
+ * metadata. A key has two candidate buckets, and one READ fetches a bucket, so that a lookup is one
+ * READ, or two for the few keys in their second bucket. A bucket has a checksum: a READ that
+ * overlaps an update fails it and is repeated. The kernel reads tables, and vqp-metad writes them.
  */
 #ifndef VQP_ENGINE_BUCKET_H
 #define VQP_ENGINE_BUCKET_H
@@ -17,9 +16,10 @@
 #define VQP_BUCKET_BYTES	640
 #define VQP_BUCKET_MAGIC	0x76716d31	/* "vqm1" */
 
-struct vqp_bucket_slot {		/* 88 bytes; tenant and gid all zero: empty */
+/* An entry, of 88 bytes. It is empty if tenant and gid are all zero. */
+struct vqp_bucket_slot {
 	__be32 tenant;
-	u8 gid[16];			/* container address */
+	u8 gid[16];			/* the container's address */
 	u8 node_gid[16];
 	__be32 epoch;
 	__be32 qkey;
@@ -36,17 +36,24 @@ struct vqp_bucket {
 	u8 pad[VQP_BUCKET_BYTES - 16 - VQP_BUCKET_SLOTS * 88];
 };
 
-/* The two candidate buckets of a key (they may be the same). nbuckets: power of two. */
+/*
+ * Set index[] to the two candidate buckets of a key, which may be the same. nbuckets is a power of
+ * two.
+ */
 void vqp_bucket_index(u32 tenant, const u8 *gid, u32 nbuckets, u32 index[2]);
 
-/* 1: found; 0: not in this bucket; -EAGAIN: torn, read again; -EBADMSG: no bucket or nonsense. */
+/*
+ * Look a key up in a bucket that has been READ. Returns 1 and *dct; 0 if the bucket does not have
+ * the key; -EAGAIN if the checksum is wrong, and the bucket is to be READ again; or -EBADMSG if it
+ * is no bucket, or holds metadata that cannot be right.
+ */
 int __must_check vqp_bucket_find(const struct vqp_bucket *b, u32 tenant, const u8 *gid,
 				 struct vqp_dct *dct);
 
 /*
- * Writer's side. An empty bucket; insert or replace (-ENOSPC: full, -EINVAL: a
- * key of all zeros, or DCT metadata that no reader would take); remove
- * (-ENOENT). The bucket is valid when each returns.
+ * For the writer: make a bucket empty; insert or replace a key (-ENOSPC if the bucket is full,
+ * -EINVAL for a key of all zeros, or for metadata that readers would refuse); and remove a key
+ * (-ENOENT). The bucket is valid when each of them returns.
  */
 void vqp_bucket_init(struct vqp_bucket *b);
 int __must_check vqp_bucket_set(struct vqp_bucket *b, u32 tenant, const u8 *gid,

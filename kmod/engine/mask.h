@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which packets of a flow, from a certain PSN on. */
+/* A set of packets of a flow. Bit n stands for the n-th packet from a certain PSN on. */
 #ifndef VQP_ENGINE_MASK_H
 #define VQP_ENGINE_MASK_H
 
@@ -42,7 +42,7 @@ static inline struct vqp_mask vqp_mask_below(u32 n)
 	return mask;
 }
 
-/* The mask from `n` packets further on. */
+/* Move the beginning of the mask by n packets: bit n becomes bit 0. */
 static inline void vqp_mask_advance(struct vqp_mask *mask, u32 n)
 {
 	if (n >= 64) {
@@ -65,7 +65,7 @@ static inline u32 vqp_mask_count(const struct vqp_mask *mask)
 	return n;
 }
 
-/* One more than the last bit, or 0. */
+/* One more than the last bit that is set, or 0. */
 static inline u32 vqp_mask_end(const struct vqp_mask *mask)
 {
 	u32 end = VQP_MASK_BITS;
@@ -75,7 +75,7 @@ static inline u32 vqp_mask_end(const struct vqp_mask *mask)
 	return end;
 }
 
-/* The first bit at or after `from`, or VQP_MASK_BITS. */
+/* The first bit that is set at or after `from`, or VQP_MASK_BITS. */
 static inline u32 vqp_mask_next(const struct vqp_mask *mask, u32 from)
 {
 	while (from < VQP_MASK_BITS && !vqp_mask_has(mask, from))

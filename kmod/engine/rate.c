@@ -4,7 +4,7 @@
 #include <linux/minmax.h>
 #include "rate.h"
 
-/* Rounded up: many small ones are not more than the rate gives. */
+/* The time that `bytes` bytes take at the rate, rounded up. */
 static u64 vqp_rate_cost_ns(const struct vqp_rate *rate, u32 bytes)
 {
 	return div64_u64(bytes * 1000000000ULL + rate->max - 1, rate->max);

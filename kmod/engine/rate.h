@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * So many bytes in a second, and a burst: the generic cell rate algorithm. One
- * number is kept: when all that was charged so far would have been sent at the
- * rate. Whoever would be ahead of it by more than the burst must wait. In any
- * time no more is let through than the rate gives, a burst and one request.
+ * A rate in bytes per second with a burst, by the generic cell rate algorithm (ITU-T I.371). Its
+ * state is one number: the time at which all bytes charged so far would have been sent at the rate.
+ * A request must wait while that time is more than the burst ahead. In any interval no more bytes
+ * pass than the rate yields, plus a burst and one request.
  */
 #ifndef VQP_ENGINE_RATE_H
 #define VQP_ENGINE_RATE_H
 
 #include <linux/types.h>
 
-#define VQP_RATE_BURST_BYTES	(64U << 10)	/* at least, and at least: */
+/* A burst has at least this number of bytes, and lasts at least this time at the rate. */
+#define VQP_RATE_BURST_BYTES	(64U << 10)
 #define VQP_RATE_BURST_NS	4000000ULL
+/* A wait is longer than needed by at most this, so that several packets go at once. */
 #define VQP_RATE_PACE_NS	1000000ULL
 
-/* All zero: no limit. */
+/* A rate that is all zero is unlimited. */
 struct vqp_rate {
-	u64 max;		/* bytes per second; 0: no limit */
+	u64 max;		/* in bytes per second; 0 is unlimited */
 	u64 burst_ns;
-	u64 due_ns;		/* when what was charged is paid for */
+	u64 due_ns;		/* when the bytes charged so far would have been sent */
 };
 
-/* What was charged before is forgotten. */
+/* Set the rate, and forget earlier charges. */
 void vqp_rate_set(struct vqp_rate *rate, u64 max, u64 now_ns);
 
+/* May a request pass at now_ns? */
 bool vqp_rate_allows(const struct vqp_rate *rate, u64 now_ns);
-/* Of one that has a limit; bytes: at most 1 GiB. */
+/* Charge and refund bytes, 1 GiB at most, of a rate that is not unlimited. */
 void vqp_rate_charge(struct vqp_rate *rate, u32 bytes, u64 now_ns);
 void vqp_rate_refund(struct vqp_rate *rate, u32 bytes);
 
-/* For how long to wait; a little longer than needed, so that several packets go at once. */
+/* The time to wait until a request may pass, or 0. */
 u64 vqp_rate_wait_ns(const struct vqp_rate *rate, u64 now_ns);
 
 #endif

@@ -5,11 +5,11 @@
 #include <asm/byteorder.h>
 #include "rx.h"
 
-/* One packet on its way through the table. */
+/* A packet that the table is dealing with. */
 struct vqp_rx_call {
 	struct vqp_rxtab *tab;
 	const struct vqp_pkt *pkt;
-	void *reply_to;
+	void *reply_to;			/* is passed to vqp_rx_ops.reply */
 	u64 now_us;
 };
 
@@ -36,7 +36,7 @@ static void vqp_rx_ack(const struct vqp_rx_call *call, struct vqp_rx *rx)
 	call->tab->ops->reply(call->reply_to, &answer, rx, 0, 0, 0);
 }
 
-/* rx may be NULL. */
+/* Send a NAK. rx is NULL if the flow has no context, and then nak is not VQP_NAK_SEQ. */
 static void vqp_rx_nak(const struct vqp_rx_call *call, struct vqp_rx *rx, u32 ack_psn, u8 nak)
 {
 	struct vqp_pkt answer;
@@ -76,15 +76,16 @@ static void vqp_rx_respond(const struct vqp_rx_call *call, struct vqp_rx *rx)
 	} while (done < pkt->msg_bytes);
 }
 
-/* Where the latest atomic but `age` left what it found. */
+/* The index in rx->found of the value that the latest atomic operation but `age` found. */
 static u32 vqp_rx_found(const struct vqp_rx *rx, u32 age)
 {
 	return (rx->found_last + VQP_READ_CHUNKS - age) % VQP_READ_CHUNKS;
 }
 
 /*
- * What the atomic `pkt`, which was carried out, found. If that is not known any more its
- * initiator has been told long since, or was so by another target.
+ * Send the value that the atomic operation call->pkt, which has been carried out, found. rx->found
+ * has room for all values whose answers may be missing. If the value is not there, the packet is a
+ * late duplicate, and the initiator ignores the NAK.
  */
 static void vqp_rx_tell_found(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
@@ -161,7 +162,7 @@ static void vqp_rx_break_off(struct vqp_rxtab *tab, struct vqp_rx *rx)
 	tab->ops->recv_end(rx, NULL, rx->msg_done, false);
 }
 
-/* Give back what a live context holds. */
+/* Release the receive and the namespace that a live context holds. */
 static void vqp_rx_detach(struct vqp_rxtab *tab, struct vqp_rx *rx)
 {
 	vqp_rx_break_off(tab, rx);
@@ -169,7 +170,7 @@ static void vqp_rx_detach(struct vqp_rxtab *tab, struct vqp_rx *rx)
 	rx->ns = NULL;
 }
 
-/* It stays, and knows how far the flow got. */
+/* Close a context. It keeps the flow's PSN, so that duplicates are known as such. */
 static void vqp_rx_shut(struct vqp_rxtab *tab, struct vqp_rx *rx)
 {
 	vqp_rx_detach(tab, rx);
@@ -186,7 +187,7 @@ static void vqp_rx_free(struct vqp_rxtab *tab, struct vqp_rx *rx)
 	rx->state = VQP_RX_FREE;
 }
 
-/* The namespace is gone. In the middle of a message its flow cannot be taken up again. */
+/* The namespace has gone. A flow that is in the middle of a message cannot be reopened. */
 static void vqp_rx_orphan(struct vqp_rxtab *tab, struct vqp_rx *rx)
 {
 	if (rx->state == VQP_RX_FAILED || rx->msg_op)
@@ -195,7 +196,7 @@ static void vqp_rx_orphan(struct vqp_rxtab *tab, struct vqp_rx *rx)
 		vqp_rx_shut(tab, rx);
 }
 
-/* An open context that its initiator has left without a word. */
+/* The live context whose flow has been silent longest, if that is longer than idle_us; or NULL. */
 static struct vqp_rx *vqp_rx_abandoned(struct vqp_rxtab *tab, u64 now_us)
 {
 	struct vqp_rx *rx = list_first_entry_or_null(&tab->live, struct vqp_rx, lru);
@@ -203,7 +204,10 @@ static struct vqp_rx *vqp_rx_abandoned(struct vqp_rxtab *tab, u64 now_us)
 	return rx && now_us - rx->last_us >= max_t(u64, tab->idle_us, tab->linger_us) ? rx : NULL;
 }
 
-/* A free context, if there is one or one may be reused. */
+/*
+ * A free context, a closed one that has lingered for linger_us, or one that its initiator has
+ * abandoned; or NULL if all contexts are in use.
+ */
 static struct vqp_rx *vqp_rx_take(struct vqp_rxtab *tab, u64 now_us)
 {
 	struct vqp_rx *rx;
@@ -269,7 +273,7 @@ static bool vqp_rx_same_ends(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
 	       !memcmp(rx->dst_gid, pkt->dst_gid, sizeof(rx->dst_gid));
 }
 
-/* An OPEN packet is about this context. */
+/* Does a packet with the flag OPEN belong to the flow of this context? */
 static bool vqp_rx_matches(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
 	return vqp_rx_same_ends(rx, pkt) && !vqp_psn_before(rx->psn, pkt->open_psn);
@@ -277,7 +281,10 @@ static bool vqp_rx_matches(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
 
 /* ---- Requests --------------------------------------------------------- */
 
-/* Each returns 0 when the packet is carried out, else enum vqp_nak; NAK_RNR can be tried again. */
+/*
+ * Each of these carries out one packet. It returns 0, or the enum vqp_nak to send. After
+ * VQP_NAK_RNR the packet can be carried out later, and after others the flow has failed.
+ */
 
 static u8 vqp_rx_recv_nak(int err)
 {
@@ -291,7 +298,7 @@ static u8 vqp_rx_recv_nak(int err)
 	return VQP_NAK_OP;
 }
 
-/* The packet is the next one of its message, as far as the message is known. */
+/* Does the packet begin a message where one may begin, or go on with the one in progress? */
 static bool vqp_rx_in_order(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
 	if (pkt->flags & VQP_PKT_FIRST)
@@ -331,8 +338,8 @@ static u8 vqp_rx_send(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp
 }
 
 /*
- * Writing twice is harmless, so the data goes first, and a receive request is
- * never taken for a write that then fails.
+ * The data is written before a receive is taken, so that no receive is consumed by a WRITE that
+ * fails. If there is no receive, the packet comes again, and its data is written again.
  */
 static u8 vqp_rx_write(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
@@ -356,7 +363,7 @@ static u8 vqp_rx_write(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vq
 	return 0;
 }
 
-/* May it be answered? */
+/* Check whether a READ may be answered. */
 static u8 vqp_rx_check_read(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
 	const u32 chunk_bytes = tab->payload_bytes * VQP_READ_CHUNK_PACKETS;
@@ -400,7 +407,10 @@ static u8 vqp_rx_carry_out(struct vqp_rxtab *tab, struct vqp_rx *rx, const struc
 
 /* ---- Sequence --------------------------------------------------------- */
 
-/* Keep what comes behind a gap. True: it shows another gap, before it. */
+/*
+ * Hold a packet that has come behind a gap, if there is room. Returns true if the packet shows a
+ * further gap, between it and the packets that are held already.
+ */
 static bool vqp_rx_hold(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
 	const u32 ahead = call->pkt->psn - rx->psn;
@@ -426,8 +436,9 @@ static bool vqp_rx_hold(const struct vqp_rx_call *call, struct vqp_rx *rx)
 }
 
 /*
- * One NAK for each gap, and another when its packet was sent again and lost again;
- * and from time to time, so that the initiator goes on meanwhile.
+ * A packet has come behind a gap. Send a NAK for each new gap, when a packet of a later turn shows
+ * that the missing one was sent again and lost again, and after every VQP_RX_ACK_EVERY packets
+ * held, so that the initiator goes on meanwhile.
  */
 static void vqp_rx_early(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
@@ -459,7 +470,7 @@ static void vqp_rx_duplicate(const struct vqp_rx_call *call, struct vqp_rx *rx)
 		vqp_rx_ack(call, rx);
 		return;
 	}
-	/* It may be a late copy of a READ long finished: no reason to fail the flow. */
+	/* A late duplicate of a READ may name memory that is gone. That must not fail the flow. */
 	nak = vqp_rx_check_read(call->tab, rx, call->pkt);
 	if (nak)
 		vqp_rx_nak(call, rx, call->pkt->psn, nak);
@@ -467,14 +478,14 @@ static void vqp_rx_duplicate(const struct vqp_rx_call *call, struct vqp_rx *rx)
 		vqp_rx_respond(call, rx);
 }
 
-/* The packet that is expected. False: it cannot be carried out, or not yet. */
+/* Carry out the packet that is expected. Returns false if it cannot be, or not yet. */
 static bool vqp_rx_step(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
 	const struct vqp_pkt *pkt = call->pkt;
 	const u8 nak = vqp_rx_carry_out(call->tab, rx, pkt);
 
 	if (nak == VQP_NAK_RNR) {
-		/* What follows comes too early, and was told so; it may be long until its turn. */
+		/* The initiator waits, and goes back to this packet; held ones come again. */
 		vqp_rx_drop_held(call->tab, rx);
 		rx->gap = true;
 		rx->rnr = true;
@@ -501,7 +512,10 @@ static bool vqp_rx_step(const struct vqp_rx_call *call, struct vqp_rx *rx)
 	return true;
 }
 
-/* What is held behind it follows, and one answer tells how far that went. */
+/*
+ * Carry out the packet that is expected, and then the held packets that follow it. One answer says
+ * how far that went.
+ */
 static void vqp_rx_next(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
 	struct vqp_rx_call next = *call;
@@ -541,7 +555,7 @@ static void vqp_rx_input(const struct vqp_rx_call *call, struct vqp_rx *rx)
 		vqp_rx_early(call, rx);
 }
 
-/* A CLOSE that the flow's next packets overtook is about a pause that is over. */
+/* Close the flow, unless packets that were sent after the CLOSE have overtaken it. */
 static void vqp_rx_close(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
 	if (!vqp_psn_before(pkt->psn, rx->psn))
@@ -549,15 +563,16 @@ static void vqp_rx_close(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct 
 }
 
 /*
- * The flow goes on where it was closed, or later, if it was elsewhere meanwhile;
- * everything from before is late.
+ * Reopen a closed flow. It goes on at the PSN where it was closed, or at a later one if it had
+ * another target meanwhile. Packets with earlier PSNs are late duplicates. Returns false if
+ * call->pkt does not reopen the flow.
  */
 static bool vqp_rx_reopen(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
 	const struct vqp_pkt *pkt = call->pkt;
 
 	if (!(pkt->flags & VQP_PKT_OPEN)) {
-		/* It was open again already when a late CLOSE came. */
+		/* A late CLOSE has closed a flow that was open again: have it reopened. */
 		if (pkt->op != VQP_OP_CLOSE && !vqp_psn_before(pkt->psn, rx->psn))
 			vqp_rx_nak(call, NULL, rx->psn, VQP_NAK_CLOSED);
 		return false;

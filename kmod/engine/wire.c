@@ -96,9 +96,9 @@ static_assert(sizeof(struct vqp_wire_base) + sizeof(struct vqp_wire_open) +
 	      sizeof(union vqp_wire_op) <= VQP_WIRE_HEADER_MAX);
 
 static const struct {
-	u8 bytes;			/* of the op header */
-	u8 flags;			/* allowed */
-	bool payload;			/* allowed */
+	u8 bytes;			/* the length of the op header */
+	u8 flags;			/* the flags that are allowed */
+	bool payload;			/* A payload is allowed. */
 } vqp_wire_ops[VQP_OP_MAX + 1] = {
 	[VQP_OP_SEND]	   = { sizeof(struct vqp_wire_send), VQP_PKT_FLAGS_ALL, true },
 	[VQP_OP_WRITE]	   = { sizeof(struct vqp_wire_write), VQP_PKT_FLAGS_ALL, true },
@@ -220,7 +220,7 @@ static int vqp_wire_parse_op(const union vqp_wire_op *op, struct vqp_pkt *pkt)
 	return 0;
 }
 
-/* What SEND and WRITE have in common. */
+/* The checks that SEND and WRITE have in common. */
 static int vqp_wire_check_data(const struct vqp_pkt *pkt)
 {
 	const u32 whole = VQP_PKT_FIRST | VQP_PKT_LAST;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
 /*
- * vqp: virtual RDMA queue pairs for containers. The interface between the
- * kernel module and user space: ioctls and mmaps of /dev/vqp, and the generic
- * netlink family "vqp".
+ * vqp: virtual RDMA queue pairs for containers. This is the interface between the kernel module and
+ * user space: the ioctls and mmaps of /dev/vqp, and the generic netlink family "vqp".
  *
  * Conventions, which docs/abi.md explains:
- *  - Every ioctl argument is an extensible struct: user space passes the size
- *    it was compiled with (it is part of the ioctl number), the kernel treats
- *    missing tail fields as zero and refuses non-zero tail bytes it does not
- *    know (E2BIG). A size below that of the first version is EINVAL.
- *  - Fields that are reserved, and fields that are "out" and not "in/out", must
- *    be zero on input, and so must flags that are not defined (EINVAL).
- *  - Addresses and lengths are bytes; times carry their unit in the name.
- *  - GIDs are 16 bytes in network order; IPv4 is ::ffff:a.b.c.d.
- *  - VQP numbers and keys are virtual and belong to the VQP namespace.
+ *  - Each ioctl argument is an extensible struct. User space passes the size that it was compiled
+ *    with, as part of the ioctl number. The kernel treats missing fields at the end as zero, and
+ *    refuses bytes at the end that it does not know and that are not zero (E2BIG). A size below
+ *    that of the first version is EINVAL.
+ *  - Fields that are reserved, and fields that are "out" and not "in/out", must be zero on input,
+ *    and so must flags that are not defined (EINVAL).
+ *  - Addresses and lengths are in bytes, and names of times have their unit.
+ *  - A GID is 16 bytes in network order. An IPv4 address is ::ffff:a.b.c.d.
+ *  - VQP numbers and keys are virtual, and belong to the VQP namespace.
  */
 #ifndef _UAPI_LINUX_VQP_H
 #define _UAPI_LINUX_VQP_H
@@ -36,19 +35,19 @@
 /* ---- Contexts: open("/dev/vqp") ------------------------------------- */
 
 /*
- * A new context is attached to nothing. ATTACH attaches it, for good, to a VQP
- * namespace of the caller's network namespace. Before that it takes QUERY and
- * ATTACH only; all else, mmap included, is EUNATCH.
- * Errors common to all: ESHUTDOWN (the namespace is gone), ENOTTY (unknown
- * ioctl), EFAULT, E2BIG and EINVAL (the argument), ENOMEM, EINTR (the process is
- * being killed).
+ * A new context is not attached. ATTACH attaches it, for good, to a VQP namespace of the caller's
+ * network namespace. Before that the context takes QUERY and ATTACH only, and all else, mmap
+ * included, is EUNATCH.
+ *
+ * Errors common to all ioctls: ESHUTDOWN (the namespace has gone), ENOTTY (unknown ioctl), EFAULT,
+ * E2BIG and EINVAL (the argument), ENOMEM, and EINTR (the process is being killed).
  */
 
 /*
- * Attach to the VQP namespace with that address, or, if it is all zeros, to the
- * oldest of the caller's network namespace. Again is no error. ENONET: the network namespace
- * has none; EADDRNOTAVAIL: it has none with that address; EISCONN: the context
- * is attached to another; EPERM: the host's own needs CAP_NET_ADMIN.
+ * Attach to the VQP namespace with address gid, or, if gid is all zeros, to the oldest one of the
+ * caller's network namespace. To attach to the same namespace again is no error. ENONET if the
+ * network namespace has no VQP namespace; EADDRNOTAVAIL if it has none with that address; EISCONN if
+ * the context is attached to another; EPERM if it is the host's own, which needs CAP_NET_ADMIN.
  */
 struct vqp_attach {
 	__u8  gid[VQP_GID_BYTES];	/* in: the address, or zeros; out: the address */
@@ -56,13 +55,13 @@ struct vqp_attach {
 	__u32 reserved;
 };
 
-#define VQP_QUERY_ATTACHED	(1U << 0)	/* tenant and gid are set */
-#define VQP_QUERY_PARENT_UP	(1U << 1)	/* a parent RDMA device is present */
+#define VQP_QUERY_ATTACHED	(1U << 0)	/* tenant and gid are set. */
+#define VQP_QUERY_PARENT_UP	(1U << 1)	/* The node has a parent device. */
 
 struct vqp_query {
-	__aligned_u64 features;		/* out: what was added since the first version */
+	__aligned_u64 features;		/* out: a bit for each addition since the first version */
 	__aligned_u64 max_msg_bytes;	/* out */
-	__u8  gid[VQP_GID_BYTES];	/* out: address of this namespace */
+	__u8  gid[VQP_GID_BYTES];	/* out: the address of the namespace */
 	__u32 tenant;			/* out */
 	__u32 flags;			/* out: VQP_QUERY_* */
 	__u32 max_wr;			/* out */
@@ -71,18 +70,18 @@ struct vqp_query {
 	__u32 max_inline_bytes;		/* out */
 };
 
-/* Same values as enum ibv_access_flags. Local read is always granted. */
+/* The values are those of enum ibv_access_flags. Local reads are always allowed. */
 #define VQP_ACCESS_LOCAL_WRITE	(1U << 0)
 #define VQP_ACCESS_REMOTE_WRITE	(1U << 1)
 #define VQP_ACCESS_REMOTE_READ	(1U << 2)
 #define VQP_ACCESS_REMOTE_ATOMIC (1U << 3)
 
 /*
- * Register [addr, addr + length). Memory from an arena of this context is
- * taken as it is; any other memory is pinned and charged to RLIMIT_MEMLOCK.
- * EFAULT, EINVAL (bad flags, remote write or atomic without local write,
- * wrap-around, zero length), ENOMEM (memlock or memory), ENOSPC (no key left),
- * EDQUOT (the namespace's limit on regions, or on bytes).
+ * Register the memory from addr to addr + length. Memory of an arena of this context is used as it
+ * is, and other memory is pinned and counts for RLIMIT_MEMLOCK. EFAULT; EINVAL for unknown flags,
+ * for remote writes or atomics without local writes, for a length of 0, or for a range that wraps;
+ * ENOMEM for want of memory, or beyond RLIMIT_MEMLOCK; ENOSPC if no key is left; EDQUOT beyond the
+ * namespace's limits on regions or bytes.
  */
 struct vqp_reg_mr {
 	__aligned_u64 addr;
@@ -91,32 +90,32 @@ struct vqp_reg_mr {
 	__u32 key;			/* out: both lkey and rkey */
 };
 
-/* ENOENT: no such key in this context. */
+/* ENOENT if no region of this context has the key. */
 struct vqp_dereg_mr {
 	__u32 key;
 	__u32 reserved;
 };
 
 /*
- * The new CQ is a file descriptor (O_CLOEXEC), to be polled and to be named by
- * CREATE_QP. Its ring is mapped through the context: mmap(NULL, ring_bytes,
- * PROT_READ | PROT_WRITE, MAP_SHARED, context_fd, ring_offset), for as long as
- * the CQ exists. EMFILE, ENFILE, ENOSPC (no number left).
+ * Make a CQ. It is a file descriptor (O_CLOEXEC), which is polled and which CREATE_QP names. The
+ * ring is mapped through the context, as long as the CQ exists, by mmap(NULL, ring_bytes,
+ * PROT_READ | PROT_WRITE, MAP_SHARED, context_fd, ring_offset). EMFILE; ENFILE; ENOSPC if no number
+ * is left.
  */
 struct vqp_create_cq {
-	__u32 cqe;			/* in: wanted; out: granted, a power of two */
+	__u32 cqe;			/* in: the least size; out: the size, a power of two */
 	__u32 flags;			/* none is defined */
-	__aligned_u64 ring_offset;	/* out: offset of the mmap */
-	__aligned_u64 ring_bytes;	/* out: length of the mmap */
+	__aligned_u64 ring_offset;	/* out: the offset for mmap */
+	__aligned_u64 ring_bytes;	/* out: the length for mmap */
 	__s32 fd;			/* out */
 	__u32 reserved;
 };
 
-#define VQP_QP_SQ_SIG_ALL	(1U << 0)	/* every send completes with a CQE */
+#define VQP_QP_SQ_SIG_ALL	(1U << 0)	/* Each send request completes with a CQE. */
 
 /*
- * EBADF/EINVAL for CQ fds that are no CQs of this context; ENOSPC: no number
- * left; EDQUOT: the namespace's limit on VQPs.
+ * Make a VQP. EBADF or EINVAL if a descriptor is no CQ of this context; ENOSPC if no number is left;
+ * EDQUOT beyond the namespace's limit on VQPs.
  */
 struct vqp_create_qp {
 	__s32 send_cq_fd;
@@ -135,9 +134,8 @@ struct vqp_destroy_qp {
 };
 
 /*
- * Receive from anyone of the same tenant who connects to this namespace's
- * address and this port. Port 0 picks a free one.
- * EADDRINUSE, EINVAL (already bound or connected), ENOENT.
+ * Bind a VQP: it receives from all VQPs of the tenant that connect to this namespace's address and
+ * this port. Port 0 picks a free port. EADDRINUSE; EINVAL if the VQP is bound or connected; ENOENT.
  */
 struct vqp_bind {
 	__u32 qp_num;
@@ -145,11 +143,10 @@ struct vqp_bind {
 };
 
 /*
- * Connect to (gid, port) in the same tenant. Nothing is sent to the target.
- * EISCONN, EHOSTUNREACH (nobody has this address), ENETDOWN (no parent),
- * ETIMEDOUT (no meta server answered), ENOENT, EIO (destroyed meanwhile). The
- * port is checked by the target when the first SEND arrives
- * (VQP_WC_REM_INV_REQ_ERR).
+ * Connect a VQP to a port at address gid of the same tenant. Nothing is sent to the target, which
+ * checks the port when the first SEND arrives (VQP_WC_REM_INV_REQ_ERR). EISCONN; EHOSTUNREACH if no
+ * node has the address; ENETDOWN without a parent; ETIMEDOUT if no meta server answers; ENOENT; EIO
+ * if the VQP fails meanwhile.
  */
 struct vqp_connect {
 	__u32 qp_num;
@@ -158,12 +155,10 @@ struct vqp_connect {
 };
 
 /*
- * Make a VQP connected back to the sender of a message that qp_num received:
- * src_gid and src_qp are those of its CQE. The new VQP shares the CQs and the
- * queue sizes of qp_num, and has no receive queue of its own traffic: what the
- * sender sends goes on arriving at qp_num.
- * ENOENT, EINVAL (qp_num is not bound), ENOSPC, EDQUOT (as of CREATE_QP), and
- * what CONNECT gives.
+ * Make a VQP that is connected back to the sender of a message that qp_num received; src_gid and
+ * src_qp are those of the message's CQE. The new VQP has the CQs and the send queue size of qp_num,
+ * and no receive queue: messages of the sender go on arriving at qp_num. ENOENT; EINVAL if qp_num is
+ * not bound; and the errors of CREATE_QP and CONNECT.
  */
 struct vqp_accept {
 	__u32 qp_num;
@@ -173,7 +168,7 @@ struct vqp_accept {
 	__u32 reserved;
 };
 
-/* Same values as enum ibv_wr_opcode. */
+/* The values are those of enum ibv_wr_opcode. */
 enum vqp_wr_opcode {
 	VQP_WR_RDMA_WRITE		= 0,
 	VQP_WR_RDMA_WRITE_WITH_IMM	= 1,
@@ -184,7 +179,7 @@ enum vqp_wr_opcode {
 	VQP_WR_ATOMIC_FETCH_AND_ADD	= 6,
 };
 
-/* Same values as enum ibv_send_flags. */
+/* The values are those of enum ibv_send_flags. */
 #define VQP_SEND_FENCE		(1U << 0)
 #define VQP_SEND_SIGNALED	(1U << 1)
 #define VQP_SEND_SOLICITED	(1U << 2)
@@ -197,29 +192,28 @@ struct vqp_sge {
 };
 
 /*
- * One send request. An atomic is on the 8 bytes at remote_addr, a multiple of 8
- * (VQP_WC_REM_INV_REQ_ERR), in memory with VQP_ACCESS_REMOTE_ATOMIC; its SGEs are
- * of 8 bytes in all, and get what was there.
+ * A send request. With VQP_SEND_INLINE it is followed by inline_bytes bytes of payload, padded with
+ * zeros to a multiple of 8, and num_sge is 0; otherwise by num_sge entries of struct vqp_sge.
  *
- * What follows it in the buffer: with VQP_SEND_INLINE inline_bytes bytes of
- * payload, padded with zeros to a multiple of 8 (and num_sge is 0); otherwise
- * num_sge entries of struct vqp_sge.
+ * An atomic operation is on the 8 bytes at remote_addr, which is a multiple of 8
+ * (VQP_WC_REM_INV_REQ_ERR), in memory with VQP_ACCESS_REMOTE_ATOMIC. Its SGEs have 8 bytes in all,
+ * and get the value from before the operation.
  */
 struct vqp_send_wr {
 	__aligned_u64 wr_id;
 	__u32 opcode;			/* enum vqp_wr_opcode */
 	__u32 send_flags;		/* VQP_SEND_* */
-	__aligned_u64 remote_addr;	/* one-sided only */
-	__u32 rkey;			/* one-sided only */
-	__be32 imm_data;		/* *_WITH_IMM only */
-	__aligned_u64 compare_add;	/* atomics only: what to compare with, or to add */
-	__aligned_u64 swap;		/* CMP_AND_SWP only */
+	__aligned_u64 remote_addr;	/* for one-sided requests */
+	__u32 rkey;			/* for one-sided requests */
+	__be32 imm_data;		/* for *_WITH_IMM */
+	__aligned_u64 compare_add;	/* for atomics: the value to compare with, or to add */
+	__aligned_u64 swap;		/* for CMP_AND_SWP */
 	__u32 num_sge;
 	__u32 inline_bytes;
 	__aligned_u64 reserved;
 };
 
-/* One receive request, followed by num_sge entries of struct vqp_sge. */
+/* A receive request, which is followed by num_sge entries of struct vqp_sge. */
 struct vqp_recv_wr {
 	__aligned_u64 wr_id;
 	__u32 num_sge;
@@ -227,17 +221,16 @@ struct vqp_recv_wr {
 };
 
 /*
- * Post a list of requests, laid out one behind the other from `wrs`.
- * Each begins with a struct vqp_send_wr or vqp_recv_wr of wr_bytes bytes, and
- * its SGEs have sge_bytes bytes each: the sizes of the structs that user space
- * was compiled with. The kernel treats them as it does arguments: a size below
- * that of the first version, or no multiple of 8, is EINVAL; a tail that it does
- * not know must be zero (E2BIG).
- * `posted` says how many were taken, also when the call fails; the request
- * at that index is the bad one. Nothing from it on was posted.
- * EINVAL (opcode, flags, layout, sizes), EACCES (lkey, range or its access),
- * ENOMEM (queue full), ENOTCONN (POST_SEND), EMSGSIZE, EFAULT, ENOENT,
- * EIO (VQP in the error state).
+ * Post a list of requests, which lie one behind the other from `wrs` on. Each begins with a struct
+ * vqp_send_wr or vqp_recv_wr of wr_bytes bytes, and its SGEs have sge_bytes bytes each: the sizes of
+ * the structs that user space was compiled with. The kernel treats these structs as it does
+ * arguments: a size below that of the first version, or no multiple of 8, is EINVAL, and bytes at
+ * the end that it does not know must be zero (E2BIG).
+ *
+ * `posted` is the number of requests that were posted, also when the call fails. The request with
+ * that index is the one that failed, and those behind it were not looked at. EINVAL (opcode, flags,
+ * layout, sizes); EACCES (lkey, range or access); ENOMEM if the queue is full; ENOTCONN (POST_SEND);
+ * EMSGSIZE; EFAULT; ENOENT; EIO if the VQP has failed.
  */
 struct vqp_post {
 	__u32 qp_num;
@@ -246,7 +239,7 @@ struct vqp_post {
 	__u16 wr_bytes;			/* sizeof(struct vqp_send_wr), or vqp_recv_wr */
 	__u16 sge_bytes;		/* sizeof(struct vqp_sge) */
 	__aligned_u64 wrs;
-	__u32 wrs_bytes;		/* of the whole list */
+	__u32 wrs_bytes;		/* the length of the whole list */
 	__u32 posted;			/* out */
 };
 
@@ -268,12 +261,12 @@ struct vqp_query_qp {
 	__u32 qp_num;
 	__u32 state;			/* out: enum vqp_qp_state */
 	__u32 carrier;			/* out: enum vqp_carrier */
-	__u32 port;			/* out: bound port, or 0 */
-	__u8  remote_gid[VQP_GID_BYTES];/* out: if connected */
-	__u32 remote_port;		/* out: if connected by port */
-	__u32 remote_qp;		/* out: if connected by pop_msgs */
-	__u32 sends_pending;		/* out: requests */
-	__u32 recvs_pending;		/* out: requests */
+	__u32 port;			/* out: the bound port, or 0 */
+	__u8  remote_gid[VQP_GID_BYTES];/* out: the target, if the VQP is connected */
+	__u32 remote_port;		/* out: the target's port, if CONNECT gave it */
+	__u32 remote_qp;		/* out: the target's number, if ACCEPT gave it */
+	__u32 sends_pending;		/* out: the requests in the send queue */
+	__u32 recvs_pending;		/* out: the requests in the receive queue */
 };
 
 #define VQP_IOC_MAGIC		0xE7
@@ -292,16 +285,15 @@ struct vqp_query_qp {
 #define VQP_IOC_ATTACH		_IOWR(VQP_IOC_MAGIC, 0x0c, struct vqp_attach)
 
 /*
- * Arena memory: mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED,
- * context_fd, 0) with length a multiple of the page size and at most
- * VQP_MAX_ARENA_BYTES gives zeroed kernel memory that REG_MR takes without
- * pinning. It is charged to the memory cgroup, not to RLIMIT_MEMLOCK.
- * EINVAL, ENOMEM, EDQUOT (the namespace's limit on bytes).
+ * Arenas: mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, context_fd, 0), where length is a
+ * multiple of the page size and at most VQP_MAX_ARENA_BYTES, maps zeroed kernel memory, which REG_MR
+ * need not pin. It is charged to the memory cgroup, and does not count for RLIMIT_MEMLOCK. EINVAL;
+ * ENOMEM; EDQUOT beyond the namespace's limit on bytes.
  */
 
 /* ---- CQs ------------------------------------------------------------- */
 
-/* Same values as enum ibv_wc_status. */
+/* The values are those of enum ibv_wc_status. */
 enum vqp_wc_status {
 	VQP_WC_SUCCESS			= 0,
 	VQP_WC_LOC_LEN_ERR		= 1,
@@ -319,7 +311,7 @@ enum vqp_wc_status {
 	VQP_WC_RNR_RETRY_EXC_ERR	= 13,
 };
 
-/* Same values as enum ibv_wc_opcode. */
+/* The values are those of enum ibv_wc_opcode. */
 enum vqp_wc_opcode {
 	VQP_WC_SEND		= 0,
 	VQP_WC_RDMA_WRITE	= 1,
@@ -330,7 +322,7 @@ enum vqp_wc_opcode {
 	VQP_WC_RECV_RDMA_WITH_IMM = 129,
 };
 
-#define VQP_WC_WITH_IMM		(1U << 1)	/* as IBV_WC_WITH_IMM */
+#define VQP_WC_WITH_IMM		(1U << 1)	/* IBV_WC_WITH_IMM */
 
 struct vqp_cqe {
 	__aligned_u64 wr_id;
@@ -340,24 +332,24 @@ struct vqp_cqe {
 	__u32 flags;			/* VQP_WC_WITH_IMM */
 	__be32 imm_data;
 	__u32 qp_num;
-	__u32 src_qp;			/* receives: the sender's VQP number */
+	__u32 src_qp;			/* for receives: the number of the sender's VQP */
 	__u32 reserved0;
-	__u8  src_gid[VQP_GID_BYTES];	/* receives: the sender's address */
+	__u8  src_gid[VQP_GID_BYTES];	/* for receives: the sender's address */
 	__aligned_u64 reserved1;
 };
 
 /*
- * A CQ's ring: this header, then `entries` CQEs from byte VQP_CQ_CQE_OFFSET.
- * The kernel writes the CQE at (tail % entries), then releases tail; user space
- * acquires tail, reads the CQE at (head % entries), then releases head. Both
- * run freely modulo 2^32. The CQ is full when tail - head == entries. poll(2)
- * reports EPOLLIN while tail != head, and EPOLLERR once the CQ overflowed.
+ * The ring of a CQ: this header, and `entries` CQEs from byte VQP_CQ_CQE_OFFSET on. The kernel
+ * writes the CQE at tail % entries and then stores tail with release semantics. User space loads
+ * tail with acquire semantics, reads the CQE at head % entries, and then stores head with release
+ * semantics. Both count modulo 2^32, and the CQ is full when tail - head == entries. poll(2) reports
+ * EPOLLIN while tail != head, and EPOLLERR once the CQ has overflowed.
  */
 struct vqp_cq_ring {
 	__u32 head;			/* written by user space */
 	__u32 pad0[15];
 	__u32 tail;			/* written by the kernel */
-	__u32 overflow;			/* written by the kernel: CQEs lost */
+	__u32 overflow;			/* written by the kernel: not 0 if CQEs were lost */
 	__u32 pad1[14];
 	__u32 entries;			/* constant */
 	__u32 pad2[15];
@@ -368,29 +360,29 @@ struct vqp_cq_ring {
 /* ---- Generic netlink family "vqp" ------------------------------------ */
 
 /*
- * All commands need CAP_NET_ADMIN in the initial user namespace, except the
- * GET ones, which need it in none but must come from the initial network
- * namespace. A command refuses attributes that are none of its own, and
- * reserved header bytes and flags of netlink that are not 0 (EINVAL).
+ * The GET commands need no capability, but must come from the initial network namespace. All others
+ * need CAP_NET_ADMIN in the initial user namespace. A command refuses attributes that it does not
+ * take, and reserved bytes and flags of netlink headers that are not 0 (EINVAL).
  */
 #define VQP_GENL_NAME		"vqp"
 #define VQP_GENL_VERSION	1
 
-#define VQP_NAME_MAX		128	/* bytes of a namespace's name with its NUL */
-#define VQP_META_MAX		8	/* meta servers a node knows */
-#define VQP_LANES_MAX		8	/* UD QPs of a node that peers may send to */
+#define VQP_NAME_MAX		128	/* bytes of a namespace's name, with the NUL */
+#define VQP_META_MAX		8	/* the most meta servers of a node */
+#define VQP_LANES_MAX		8	/* the most lanes of a node */
 
 enum vqp_cmd {
 	VQP_CMD_UNSPEC,
 	/*
-	 * Create a VQP namespace: NETNS_FD, TENANT (not 0), GID; NAME and limits
-	 * (MAX_*) optional. The same again succeeds, and sets the limits it
-	 * gives, but with EXCLUSIVE it is EEXIST; EEXIST if that netns has one
-	 * of another tenant, EADDRINUSE if (tenant, gid) is taken by another
-	 * netns of this node.
+	 * Make a VQP namespace, by NETNS_FD, TENANT (not 0) and GID; NAME, EXCLUSIVE and terms
+	 * (MAX_*, PRIORITY) are optional. If the namespace exists in that network namespace, its
+	 * terms are set, or, with EXCLUSIVE, the command fails with EEXIST. EEXIST also if the
+	 * network namespace has one of another tenant; EADDRINUSE if the tenant's address is in
+	 * another network namespace of this node.
 	 */
 	VQP_CMD_NS_ADD,
-	VQP_CMD_NS_DEL,		/* by NETNS_FD all it has, or by TENANT and GID; ENOENT */
+	/* Delete all VQP namespaces of NETNS_FD, or the one of TENANT and GID. ENOENT. */
+	VQP_CMD_NS_DEL,
 	/* dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES, MAX_* */
 	VQP_CMD_NS_GET,
 	/*
@@ -399,15 +391,15 @@ enum vqp_cmd {
 	 */
 	VQP_CMD_VQP_GET,
 	VQP_CMD_PEER_GET,	/* dump: NODE_GID, EPOCH, QKEY, TX_PACKETS, RX_PACKETS */
-	VQP_CMD_STATUS_GET,	/* do: node-wide, see attributes from PARENT on */
-	VQP_CMD_META_SET,	/* replace the list of meta servers: META* (nested) */
-	VQP_CMD_META_GET,	/* dump: META* */
-	VQP_CMD_CACHE_FLUSH,	/* forget cached DCT metadata: all, or of TENANT and GID */
+	VQP_CMD_STATUS_GET,	/* do: the attributes of the node, from PARENT on */
+	VQP_CMD_META_SET,	/* replace the list of meta servers: META, repeated */
+	VQP_CMD_META_GET,	/* dump: META */
+	VQP_CMD_CACHE_FLUSH,	/* forget cached DCT metadata: all, or that of TENANT and GID */
 	VQP_CMD_CACHE_GET,	/* dump: TENANT, GID, NODE_GID */
 	/*
-	 * Change limits, by NETNS_FD of all it has, or by TENANT and GID: those
-	 * MAX_* that are given. ENOENT; the host's own has none. Below what is
-	 * used a limit only keeps more from being made.
+	 * Set those terms (MAX_*, PRIORITY) that are given, of all VQP namespaces of NETNS_FD, or
+	 * of the one of TENANT and GID. The host's own has no terms. ENOENT. A limit below what is
+	 * used keeps more from being made, and takes nothing away.
 	 */
 	VQP_CMD_NS_SET,
 	__VQP_CMD_MAX,
@@ -415,16 +407,16 @@ enum vqp_cmd {
 
 #define VQP_CMD_MAX (__VQP_CMD_MAX - 1)
 
-/* Instead of a limit (MAX_*): there is none. */
+/* The value of a MAX_* attribute without a limit. */
 #define VQP_UNLIMITED	0xffffffffffffffffULL
 
-/* Least rate of a namespace, in bytes per second. */
+/* The least rate of a namespace, in bytes per second. */
 #define VQP_RATE_MIN	65536
 
-/* Who gives way at a node's senders. */
+/* The priority of a namespace's packets among those that a node sends. */
 enum vqp_priority {
 	VQP_PRIORITY_LOW = 1,
-	VQP_PRIORITY_NORMAL,	/* a namespace of which nothing was said */
+	VQP_PRIORITY_NORMAL,	/* the default */
 	VQP_PRIORITY_HIGH,
 };
 
@@ -439,7 +431,8 @@ enum vqp_attr {
 	VQP_ATTR_VQPS,		/* u32 */
 	VQP_ATTR_MRS,		/* u32 */
 	VQP_ATTR_CONTEXTS,	/* u32 */
-	VQP_ATTR_PINNED_BYTES,	/* u64: pages that regions pin, each anew, and pages of arenas */
+	/* u64: the pages of arenas, and those that regions pin, once for each region */
+	VQP_ATTR_PINNED_BYTES,
 	VQP_ATTR_QP_NUM,	/* u32 */
 	VQP_ATTR_QP_STATE,	/* u32, enum vqp_qp_state */
 	VQP_ATTR_CARRIER,	/* u32, enum vqp_carrier */
@@ -450,45 +443,44 @@ enum vqp_attr {
 	VQP_ATTR_RECVS_PENDING,	/* u32 */
 	VQP_ATTR_TX_MSGS,	/* u64 */
 	VQP_ATTR_RX_MSGS,	/* u64 */
-	VQP_ATTR_NODE_GID,	/* binary, 16 bytes: GID of a node's parent */
-	VQP_ATTR_EPOCH,		/* u32: changes whenever that node's module starts anew */
+	VQP_ATTR_NODE_GID,	/* binary, 16 bytes: the GID of a node's parent */
+	VQP_ATTR_EPOCH,		/* u32: another after each load of that node's module */
 	VQP_ATTR_QKEY,		/* u32 */
 	VQP_ATTR_LANE_QPN,	/* u32, repeated, at most VQP_LANES_MAX */
 	VQP_ATTR_TX_PACKETS,	/* u64 */
 	VQP_ATTR_RX_PACKETS,	/* u64 */
 	/*
-	 * STATUS_GET: PARENT (absent if there is none), NODE_GID, EPOCH, QKEY, LANE_QPN*, MTU,
-	 * POOL_BYTES, COUNTER*
+	 * STATUS_GET has PARENT, NODE_GID, EPOCH, QKEY, LANE_QPN (repeated), MTU and POOL_BYTES if
+	 * there is a parent, and COUNTER (repeated).
 	 */
-	VQP_ATTR_PARENT,	/* string: RDMA device name */
+	VQP_ATTR_PARENT,	/* string: the name of the RDMA device */
 	VQP_ATTR_MTU,		/* u32: bytes of a UD payload */
-	VQP_ATTR_POOL_BYTES,	/* u64: memory of the fixed pool */
-	/* nested, repeated: COUNTER_NAME, and COUNTER_MADE, COUNTER_FREED or COUNTER_VALUE */
+	VQP_ATTR_POOL_BYTES,	/* u64: the memory of the fixed pool */
+	/* nested, repeated: COUNTER_NAME, and COUNTER_MADE and COUNTER_FREED, or COUNTER_VALUE */
 	VQP_ATTR_COUNTER,
 	VQP_ATTR_COUNTER_NAME,	/* string */
 	VQP_ATTR_COUNTER_MADE,	/* u64 */
 	VQP_ATTR_COUNTER_FREED,	/* u64 */
 	VQP_ATTR_COUNTER_VALUE,	/* u64 */
 	/*
-	 * One meta server: the node it runs on (NODE_GID, EPOCH, QKEY,
-	 * LANE_QPN*) and its table in that node's own namespace (META_KEY,
-	 * META_ADDR, META_BUCKETS).
+	 * A meta server: the node that it runs on (NODE_GID, EPOCH, QKEY, and LANE_QPN, repeated)
+	 * and its table in that node's own namespace (META_KEY, META_ADDR, META_BUCKETS).
 	 */
 	VQP_ATTR_META,		/* nested, repeated */
-	VQP_ATTR_META_KEY,	/* u32: rkey of the table */
-	VQP_ATTR_META_ADDR,	/* u64: remote address of the table */
+	VQP_ATTR_META_KEY,	/* u32: the rkey of the table */
+	VQP_ATTR_META_ADDR,	/* u64: the remote address of the table */
 	VQP_ATTR_META_BUCKETS,	/* u32: a power of two */
 	/*
-	 * Limits of a namespace, beyond which its functions get EDQUOT: u64, at most
-	 * 2^63 - 1, or VQP_UNLIMITED, which each is unless something else was said.
-	 * With 0 there can be none at all.
+	 * The limits of a namespace, beyond which its functions get EDQUOT. Each is a u64 of at
+	 * most 2^63 - 1, where 0 allows none, or VQP_UNLIMITED, which is the default.
 	 */
-	VQP_ATTR_MAX_VQPS,	/* of VQPS */
-	VQP_ATTR_MAX_MRS,	/* of MRS */
-	VQP_ATTR_MAX_BYTES,	/* of PINNED_BYTES */
-	VQP_ATTR_MAX_RATE,	/* bytes per second, at least VQP_RATE_MIN; more waits */
+	VQP_ATTR_MAX_VQPS,	/* the most VQPS */
+	VQP_ATTR_MAX_MRS,	/* the most MRS */
+	VQP_ATTR_MAX_BYTES,	/* the most PINNED_BYTES */
+	/* u64: the rate at which the namespace sends, in bytes per second, at least VQP_RATE_MIN */
+	VQP_ATTR_MAX_RATE,
 	VQP_ATTR_PRIORITY,	/* u8, enum vqp_priority */
-	VQP_ATTR_EXCLUSIVE,	/* flag, of NS_ADD: the namespace is to be new */
+	VQP_ATTR_EXCLUSIVE,	/* flag: NS_ADD fails if the namespace exists. */
 	__VQP_ATTR_MAX,
 };
 
