@@ -87,7 +87,7 @@ static int is_ifname(const char *text)
 	       strcmp(text, ".") && strcmp(text, "..");
 }
 
-/* vqpd names the VQP namespace after it. */
+/* vqpd uses the interface name in the name of the VQP namespace. */
 static int is_printable(const char *text)
 {
 	while (*text > ' ' && *text <= '~')
@@ -107,7 +107,7 @@ int vqp_args_check(const struct vqp_args *args, struct vqp_error *error)
 		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT,
 				     "CNI_IFNAME \"%s\" is no interface name (at most %d bytes, no '/', ':' or space)",
 				     args->ifname, IFNAMSIZ - 1);
-	/* A DEL of what no ADD has made succeeds, or the plugins before this one would not be asked for theirs. */
+	/* A DEL without an ADD succeeds: the runtime would not ask the plugins before this one. */
 	if (needs & NEEDS_NETNS && !is_printable(args->ifname))
 		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT,
 				     "CNI_IFNAME \"%s\" is not printable ASCII, as vqp needs it", args->ifname);
@@ -127,7 +127,7 @@ static int set_limit(json_t *terms, char *name, const char *value)
 	return json_object_set_new(limits, name, vqp_limits_parse(value));
 }
 
-/* VQP_NAME=VALUE, which is cut in two. */
+/* Adds the argument VQP_NAME=VALUE, which has been split in two. */
 static int set_term(json_t *terms, char *pair, char *value)
 {
 	char *name = pair + strlen("VQP_");

@@ -16,7 +16,7 @@ enum vqp_command {
 	VQP_COMMAND_VERSION,
 };
 
-/* Strings belong to the environment; "" stands for a variable that is not set. */
+/* The strings belong to the environment. A variable that is not set is "". */
 struct vqp_args {
 	enum vqp_command command;
 	const char *container_id;
@@ -32,13 +32,13 @@ int vqp_args_read(struct vqp_args *args, struct vqp_error *error);
 int vqp_args_check(const struct vqp_args *args, struct vqp_error *error);
 
 /*
- * What CNI_ARGS says of the attachment, in the form of the network configuration, a new
- * object: VQP_TENANT, VQP_ADDRESS, and the limits as VQP_MAX_VQPS, VQP_PRIORITY and so on. What
- * others may find there is left alone. NULL: the error is set.
+ * Returns the terms in CNI_ARGS as a new object in the form of the network configuration:
+ * VQP_TENANT, VQP_ADDRESS, and the limits as VQP_MAX_VQPS, VQP_PRIORITY and so on. Arguments for
+ * other plugins are ignored. NULL with the error set on failure.
  */
 json_t *vqp_args_terms(const struct vqp_args *args, struct vqp_error *error);
 
-/* Container ids and network names share one alphabet. */
+/* Is the text a valid container id? Network names have the same form. */
 int vqp_args_is_id(const char *text);
 
 #endif

@@ -4,11 +4,11 @@
 #include "../common/client.h"
 #include "ask.h"
 
-/* Of what vqpd_call() returned. */
+/* The plugin's error code for a result of vqpd_call(). */
 static enum vqp_cni_error_code code_of(int ret)
 {
 	if (ret < 0)
-		return VQP_CNI_ERROR_TRY_AGAIN;	/* vqpd is not running, busy, or went away */
+		return VQP_CNI_ERROR_TRY_AGAIN;	/* vqpd is not running, is busy, or has ended. */
 	switch (ret) {
 	case EEXIST:
 	case EADDRINUSE:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Requests to vqpd, whose refusals become CNI errors. */
+/* Requests to vqpd, whose errors become errors of CNI. */
 #ifndef VQP_CNI_ASK_H
 #define VQP_CNI_ASK_H
 
@@ -8,7 +8,10 @@
 #include "config.h"
 #include "cni_error.h"
 
-/* *reply is to be freed, also on failure. The error says that one cannot do `what` with `whom`. */
+/*
+ * Sends a request to vqpd. The caller releases *reply, also after a failure. The error's context
+ * says that `what` cannot be done with `whom`.
+ */
 int vqp_ask(const struct vqp_config *config, const json_t *request, json_t **reply, const char *what,
 	    const char *whom, struct vqp_error *error);
 

@@ -10,7 +10,7 @@
 #include "attachment.h"
 #include "result.h"
 
-/* So that errors of vqpd are never about a path that the caller got wrong. */
+/* Checks the network namespace's path here, so that errors of vqpd are not about a wrong path. */
 static int find_netns(const struct vqp_args *args, ino_t *inode, struct vqp_error *error)
 {
 	struct stat own, given;
@@ -27,7 +27,7 @@ static int find_netns(const struct vqp_args *args, ino_t *inode, struct vqp_erro
 	return 0;
 }
 
-/* The result of the plugins before this one, a new object, and the VQP namespace's address. */
+/* Returns the result of the plugins before this one, a new object, and sets the address. */
 static json_t *previous(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
 			char *address, struct vqp_error *error)
 {
@@ -55,7 +55,7 @@ static json_t *del_request(const struct vqp_args *args, const struct vqp_config 
 			 "network", config->name, "netns", *args->netns ? args->netns : NULL);
 }
 
-/* That `set` has all that is `wanted`, or the `reason` why not. */
+/* Checks that the limits in `set` include those in `wanted`; `reason` is the error's text. */
 static int check_limits(const json_t *set, const json_t *wanted, const char *reason, struct vqp_error *error)
 {
 	const char *name;
@@ -70,7 +70,7 @@ static int check_limits(const json_t *set, const json_t *wanted, const char *rea
 	return 0;
 }
 
-/* Who failed to get what he asked for is told that: the first reason counts. */
+/* The caller reports the failure that made the undo necessary. A failure of the undo is ignored. */
 void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *config)
 {
 	json_auto_t *request = del_request(args, config), *reply = NULL;
@@ -92,7 +92,7 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
 	parsed = previous(args, config, grant, address, error);
 	if (!parsed)
 		return error->code;
-	/* Before anything is made, so that what cannot be answered leaves nothing behind. */
+	/* The answer is formatted first: if that fails, nothing has been made. */
 	out = vqp_result_format(parsed, config->version, error);
 	if (!out)
 		return error->code;
@@ -104,7 +104,7 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
 		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT, "CNI_NETNS is not UTF-8");
 	if (vqp_ask(config, request, &reply, "make the VQP namespace of", address, error))
 		return error->code;
-	/* It ignores what it does not know: an older one would set no limits and say nothing. */
+	/* An older vqpd ignores limits that it does not know. */
 	if (check_limits(json_object_get(reply, "limits"), grant->terms.limits,
 			 "vqpd has not set it: it is older than this plugin; install both of one version", error)) {
 		vqp_attachment_undo(args, config);
@@ -115,10 +115,9 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
 }
 
 /*
- * With vqpd away there is nothing to undo that does not end by itself: the
- * kernel ends the VQP namespace with the network namespace, and vqpd compares
- * its records with the kernel when it comes back. Failing would only keep the
- * container from being cleaned up.
+ * If vqpd is not running, DEL succeeds: the kernel ends the VQP namespace with the network
+ * namespace, and vqpd compares its records with the kernel when it starts. A failure would only
+ * keep the runtime from cleaning up the container.
  */
 int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *config, struct vqp_error *error)
 {
@@ -149,7 +148,10 @@ static int is_own(const struct vqp_args *args, const struct vqp_config *config, 
 	       is_member(item, "network", config->name);
 }
 
-/* This attachment's among those of a network namespace, or else another of them; NULL if it has none. */
+/*
+ * Of the VQP namespaces of a network namespace, returns the one of this attachment, or another if
+ * it has none; NULL if there is none at all.
+ */
 static const json_t *find_in(const json_t *list, ino_t inode, const struct vqp_args *args,
 			     const struct vqp_config *config)
 {

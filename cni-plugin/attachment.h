@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One container's interface in the network: ADD, DEL and CHECK. */
+/* ADD, DEL and CHECK of an attachment, which is an interface of a container in the network. */
 #ifndef VQP_CNI_ATTACHMENT_H
 #define VQP_CNI_ATTACHMENT_H
 
@@ -10,17 +10,17 @@
 #include "cni_error.h"
 #include "grant.h"
 
-/* *result: the answer, a new object. On failure nothing is left. */
+/* Makes the VQP namespace. *result is the answer, a new object. After a failure nothing is left. */
 int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
 		       json_t **result, struct vqp_error *error);
 
-/* After an ADD whose result cannot be given to whom it is for. */
+/* Undoes an ADD whose result could not be written. */
 void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *config);
 
-/* Of what is not there, too. */
+/* Deletes the VQP namespace. It is no error if there is none. */
 int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *config, struct vqp_error *error);
 
-/* Whether all is as an ADD with the same input made it. */
+/* Checks that the VQP namespace is as an ADD with the same input would have made it. */
 int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
 			 struct vqp_error *error);
 

@@ -11,7 +11,7 @@ int vqp_cni_error_print(const struct vqp_error *error, const char *cni_version, 
 	json_auto_t *object = json_pack("{s:s, s:i, s:s%, s:s*}", "cniVersion", cni_version, "code", error->code,
 					"msg", text, bytes, "details", details);
 
-	/* A message may quote bytes that are not UTF-8, which jansson refuses. */
+	/* jansson refuses a text that quotes bytes which are not UTF-8. */
 	if (!object)
 		object = json_pack("{s:s, s:i, s:s}", "cniVersion", cni_version, "code", error->code,
 				   "msg", "the error quotes bytes that are not UTF-8");

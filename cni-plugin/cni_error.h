@@ -19,13 +19,18 @@ enum vqp_cni_error_code {
 	VQP_CNI_ERROR_CONFIG	= 7,
 	VQP_CNI_ERROR_TRY_AGAIN	= 11,
 	VQP_CNI_ERROR_UNAVAILABLE	= 50,	/* STATUS: cannot serve ADD */
-	VQP_CNI_ERROR_LIMITED	= 51,	/* ... and containers that are there may reach less */
-	VQP_CNI_ERROR_REFUSED	= 100,	/* vqpd refused; details say why */
-	VQP_CNI_ERROR_TAKEN		= 101,	/* what the address or the network namespace has is in the way */
-	VQP_CNI_ERROR_CHECK		= 102,	/* the VQP namespace is missing, is another one, or has other limits */
+	VQP_CNI_ERROR_LIMITED	= 51,	/* as 50, and running containers may be cut off */
+	VQP_CNI_ERROR_REFUSED	= 100,	/* vqpd has refused; the details say why */
+	/* the address is taken, or the network namespace has VQP namespaces of another tenant */
+	VQP_CNI_ERROR_TAKEN		= 101,
+	/* the VQP namespace is missing, is another one, or has other limits */
+	VQP_CNI_ERROR_CHECK		= 102,
 };
 
-/* Writes the error as JSON: its context, if it has one, is the message, and the reason the details. 0, or EOF. */
+/*
+ * Writes the error as JSON. Its context, if there is one, is the message, and its reason the
+ * details. 0, or EOF.
+ */
 int vqp_cni_error_print(const struct vqp_error *error, const char *cni_version, FILE *out);
 
 #endif

@@ -48,7 +48,7 @@ int vqp_config_read(FILE *in, json_t **json, struct vqp_error *error)
 	return error->code;
 }
 
-/* NULL with the error set if the key is there with another type; the default if it is not. */
+/* Returns a member; the default if it is missing; or NULL with the error set if it is no string. */
 static const char *get_string(const json_t *json, const char *key, const char *otherwise,
 			      struct vqp_error *error)
 {
@@ -61,7 +61,7 @@ static const char *get_string(const json_t *json, const char *key, const char *o
 	return json_string_value(value);
 }
 
-/* A configuration that names no version is of the first one. */
+/* A configuration without a version is of the first version. */
 static int parse_version(struct vqp_config *config, struct vqp_error *error)
 {
 	const char *text = get_string(config->json, "cniVersion", "", error);
@@ -115,7 +115,7 @@ static int parse_prev_result(struct vqp_config *config, struct vqp_error *error)
 int vqp_config_parse(struct vqp_config *config, json_t *json, struct vqp_error *error)
 {
 	*config = (struct vqp_config){ .json = json, .version = VQP_VERSION_LATEST };
-	/* null is an object without members, as it is to the plugins that are written in Go. */
+	/* Plugins that are written in Go take null as an object without members, and so does this one. */
 	if (!json_is_object(json) && !json_is_null(json))
 		return vqp_error_set(error, VQP_CNI_ERROR_DECODE,
 				     "no network configuration (a JSON object) on standard input");

@@ -11,17 +11,17 @@
 #define VQP_CONFIG_MAX_BYTES	(1U << 20)
 
 struct vqp_config {
-	json_t *json;			/* owns all that follows */
-	enum vqp_version version;	/* of the answer, too */
-	const char *name;		/* the network's */
-	const char *vqpd;		/* socket path, NULL: the default */
-	const json_t *prev_result;	/* NULL if there is none */
+	json_t *json;			/* owns the fields below */
+	enum vqp_version version;	/* of the configuration, and of the answer */
+	const char *name;		/* of the network */
+	const char *vqpd;		/* the path of vqpd's socket, or NULL for the default */
+	const json_t *prev_result;	/* the result of the plugin before this one, or NULL */
 };
 
-/* Reads `in` to its end and parses it: JSON, or nothing (*json is NULL). */
+/* Reads `in` to its end and parses it as JSON. *json is NULL if there was nothing. */
 int vqp_config_read(FILE *in, json_t **json, struct vqp_error *error);
 
-/* Checks what each command needs of `json` (consumed, may be NULL). */
+/* Checks the fields that all commands need. `json` is consumed, and may be NULL. */
 int vqp_config_parse(struct vqp_config *config, json_t *json, struct vqp_error *error);
 
 void vqp_config_clear(struct vqp_config *config);

@@ -5,7 +5,7 @@
 #include "../common/limits.h"
 #include "grant.h"
 
-/* An error of common/ as one of the plugin's. */
+/* Turns an error of common/ into one of the plugin. */
 static int refuse(struct vqp_error *error, const char *where)
 {
 	error->code = error->code == -ENOMEM ? VQP_CNI_ERROR_IO : VQP_CNI_ERROR_CONFIG;
@@ -17,7 +17,7 @@ static int parse(struct vqp_terms *said, const json_t *object, const char *where
 	return vqp_terms_parse(said, object, error) ? refuse(error, where) : 0;
 }
 
-/* An object in `object`; NULL if there is none, or it is null. */
+/* Returns a member that is an object; NULL if it is missing or null, or with the error set. */
 static const json_t *get_object(const json_t *object, const char *name, const char *where, struct vqp_error *error)
 {
 	const json_t *value = json_object_get(object, name);
@@ -29,7 +29,7 @@ static const json_t *get_object(const json_t *object, const char *name, const ch
 	return value;
 }
 
-/* The same of an object that is ours alone, so that what is misspelt there is not lost. */
+/* Parses an object of this plugin's own, in which unknown members are errors. */
 static int parse_own(struct vqp_terms *said, const json_t *parent, const char *where, struct vqp_error *error)
 {
 	const json_t *object = get_object(parent, "vqp", where, error);
@@ -45,11 +45,11 @@ static int parse_own(struct vqp_terms *said, const json_t *parent, const char *w
 	return parse(said, object, where, error);
 }
 
-/* What several say, each of whom may say nothing. */
+/* The terms of each source. */
 struct sources {
-	struct vqp_terms own;		/* the configuration */
-	struct vqp_terms inner, outer;	/* args.cni, CNI_ARGS */
-	struct vqp_terms runtime;	/* runtimeConfig */
+	struct vqp_terms own;		/* of the configuration itself */
+	struct vqp_terms inner, outer;	/* of args.cni and of CNI_ARGS */
+	struct vqp_terms runtime;	/* of runtimeConfig */
 };
 
 static int parse_all(struct sources *said, const json_t *config, const json_t *args, struct vqp_error *error)
@@ -97,7 +97,10 @@ static void grant_address(struct vqp_grant *grant, const struct sources *said)
 	       *asked ? asked : said->own.address);
 }
 
-/* What args ask for, but not where runtimeConfig says it; a new object. NULL: memory ran out. */
+/*
+ * Returns the limits that the two kinds of args ask for and that runtimeConfig does not state, a
+ * new object; NULL without memory.
+ */
 static json_t *asked_limits(const struct sources *said)
 {
 	json_t *asked = said->outer.limits ? json_copy(said->outer.limits) : json_object();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What an attachment is granted: its terms, which several may say. In the order in which
- * they count: "vqp" in the configuration's runtimeConfig, "vqp" in its args.cni,
- * CNI_ARGS, the configuration itself.
+ * The grant of an attachment: its terms, from four sources. In order of precedence these are "vqp"
+ * in the configuration's runtimeConfig, "vqp" in its args.cni, CNI_ARGS, and the configuration
+ * itself.
  *
- * The configuration is the operator's, and so is what it lets in by declaring the
- * capability "vqp". args come from whoever starts the container: they choose
- * among the addresses that it has, and lower limits, but give nothing.
+ * The operator writes the configuration, and admits runtimeConfig by declaring the capability
+ * "vqp". The two kinds of args come from the user who starts the container. They can choose among
+ * the addresses that the container has, and lower limits, but grant nothing.
  */
 #ifndef VQP_CNI_GRANT_H
 #define VQP_CNI_GRANT_H
@@ -18,11 +18,15 @@
 #include "cni_error.h"
 
 struct vqp_grant {
-	struct vqp_terms terms;	/* without an address: the first of the interface; without limits: the kernel's own */
-	bool must_have_address;	/* The address counts only if the container has it anyway. */
+	/*
+	 * Without an address the interface's first is used, and without limits the kernel's
+	 * defaults.
+	 */
+	struct vqp_terms terms;
+	bool must_have_address;	/* The container must have the address by its other plugins. */
 };
 
-/* From a network configuration, and from what CNI_ARGS says, as vqp_args_terms() gives it. */
+/* Reads the grant from a network configuration and from vqp_args_terms(). */
 int vqp_grant_read(struct vqp_grant *grant, const json_t *config, const json_t *args,
 		   struct vqp_error *error);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * vqp, the chained CNI plugin: gives the container's network namespace a VQP
- * namespace with the address that the plugins before it gave the interface.
+ * vqp, the chained CNI plugin. It gives the container's network namespace a VQP namespace with the
+ * address that the plugins before it gave the interface.
  *
- * It keeps nothing itself: vqpd makes the VQP namespace, and the kernel ends
- * it with the network namespace, whether DEL comes or not.
+ * The plugin keeps no state. vqpd makes the VQP namespace, and the kernel ends it with the network
+ * namespace, whether DEL comes or not.
  */
 #include <errno.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static int print(const json_t *json, struct vqp_error *error)
 	return 0;
 }
 
-/* Answers whatever the input: a runtime asks this to find out what it may write. */
+/* VERSION ignores the input, since a runtime asks it in order to learn which versions it may use. */
 static int version(struct vqp_error *error)
 {
 	json_auto_t *config = NULL, *answer = NULL;
@@ -58,7 +58,7 @@ static int add(const struct vqp_args *args, const struct vqp_config *config, con
 	return error->code;
 }
 
-/* The commands came with versions: a runtime that asks for one in an older version is wrong. */
+/* Refuses a command in a configuration whose version is older than the command. */
 static int check_command(const struct vqp_args *args, const struct vqp_config *config, struct vqp_error *error)
 {
 	static const enum vqp_version first[] = {
@@ -73,7 +73,7 @@ static int check_command(const struct vqp_args *args, const struct vqp_config *c
 			     vqp_version_text(first[args->command]), vqp_version_text(config->version));
 }
 
-/* DEL and GC only take away: terms that are wrong now must not keep them from it. */
+/* DEL and GC do not read the grant, so that they work with a configuration that is wrong by now. */
 static int run_command(const struct vqp_args *args, const struct vqp_config *config, struct vqp_error *error)
 {
 	json_auto_t *asked = NULL;
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 		fputs(about, stderr);
 		return 0;
 	}
-	signal(SIGPIPE, SIG_IGN);	/* a result that nobody reads is an ADD to undo */
+	signal(SIGPIPE, SIG_IGN);	/* If the result cannot be written, ADD is undone. */
 	if (!vqp_args_read(&args, &error)) {
 		if (args.command == VQP_COMMAND_VERSION)
 			version(&error);

@@ -18,7 +18,7 @@ int vqp_network_status(const struct vqp_config *config, struct vqp_error *error)
 	return 0;
 }
 
-/* "ID/IFNAME", which no other attachment has. A new string; NULL: one of the two is no string. */
+/* Returns "ID/IFNAME", the key of an attachment, as a new string; NULL if one is no string. */
 static json_t *key_of(const json_t *id, const json_t *ifname)
 {
 	if (!json_is_string(id) || !json_is_string(ifname))
@@ -27,8 +27,8 @@ static json_t *key_of(const json_t *id, const json_t *ifname)
 }
 
 /*
- * The attachments that are to stay, as the keys of a new object. They are listed under the specification's
- * name, or one that libcni once took for it, where null is an empty list.
+ * Returns the attachments that are to stay, as the keys of a new object. They are listed under the
+ * name of the specification, or under one that libcni once used for it. null is an empty list.
  */
 static json_t *read_valid(const struct vqp_config *config, struct vqp_error *error)
 {
@@ -55,7 +55,7 @@ static json_t *read_valid(const struct vqp_config *config, struct vqp_error *err
 	return error->code ? NULL : json_incref(valid);
 }
 
-/* One that fails does not keep the others from being deleted; the last reason is told. */
+/* Deletes one attachment. A failure does not end GC, which reports the last one. */
 static void collect(const struct vqp_config *config, const json_t *item, const json_t *valid, struct vqp_error *error)
 {
 	json_t *id = json_object_get(item, "id"), *ifname = json_object_get(item, "ifname");

@@ -10,7 +10,7 @@ static int fail(struct vqp_error *error, const char *what)
 	return vqp_error_set(error, VQP_CNI_ERROR_DECODE, "prevResult: %s", what);
 }
 
-/* "10.1.0.2/24" to "10.1.0.2" (INET6_ADDRSTRLEN bytes). The family, or 0. */
+/* Copies "10.1.0.2" of "10.1.0.2/24" (INET6_ADDRSTRLEN bytes). Returns the family, or 0. */
 static int split_cidr(const char *cidr, char *address)
 {
 	const char *slash = strchr(cidr, '/');
@@ -104,7 +104,7 @@ static void delete_keys(const json_t *array, const char *const *keys)
 			json_object_del(item, *key);
 }
 
-/* ip4 and ip6 of 0.1.0 and 0.2.0 become elements of ips and routes. */
+/* Turns ip4 or ip6 of versions 0.1.0 and 0.2.0 into elements of ips and routes. */
 static int lift_family(json_t *result, const char *family, struct vqp_error *error)
 {
 	json_auto_t *old = json_incref(json_object_get(result, family));
@@ -169,7 +169,7 @@ json_t *vqp_result_parse(const json_t *json, enum vqp_version version, struct vq
 	return json_incref(result);
 }
 
-/* The routes of one family, without what 0.2.0 did not have. */
+/* Returns the routes of one family, with the members that 0.2.0 has. */
 static json_t *lower_routes(const json_t *result, int family)
 {
 	json_t *routes = json_array();
@@ -186,7 +186,7 @@ static json_t *lower_routes(const json_t *result, int family)
 	return routes;
 }
 
-/* The first address of one family as 0.2.0 wrote it, NULL if there is none. */
+/* Returns the first address of one family in the form of 0.2.0; NULL if there is none. */
 static json_t *lower_family(const json_t *result, int family)
 {
 	const json_t *ip;
@@ -209,7 +209,7 @@ static json_t *lower_family(const json_t *result, int family)
 	return NULL;
 }
 
-/* 0.1.0 and 0.2.0 know one address of each family, and no interfaces. */
+/* Versions 0.1.0 and 0.2.0 have one address of each family, and no interfaces. */
 static json_t *lower(const json_t *result, struct vqp_error *error)
 {
 	json_t *ip4 = lower_family(result, AF_INET), *ip6 = lower_family(result, AF_INET6);
@@ -248,7 +248,7 @@ json_t *vqp_result_format(const json_t *result, enum vqp_version version, struct
 	return error->code ? NULL : json_incref(out);
 }
 
-/* An address whose interface the previous plugin did not say is taken to be the container's. */
+/* An address for which the previous plugin named no interface is taken to be the container's. */
 static int is_of_interface(const json_t *result, const json_t *ip, const char *ifname)
 {
 	const json_t *index = json_object_get(ip, "interface"), *interface;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Results of CNI plugins in all versions. Inside the plugin a result has the
- * form of the newest version; vqp_result_parse() and vqp_result_format()
- * convert from and to the others.
+ * Results of CNI plugins in all versions. Inside the plugin a result has the form of the newest
+ * version. vqp_result_parse() and vqp_result_format() convert from and to the others.
  */
 #ifndef VQP_CNI_RESULT_H
 #define VQP_CNI_RESULT_H
@@ -13,17 +12,17 @@
 #include "version.h"
 
 /*
- * A checked copy of `json`, which is of its own cniVersion, or of `version` if
- * it names none. NULL: the error is set. To be freed with json_decref().
+ * Returns a checked copy of `json`, whose version is its cniVersion, or `version` if it has none.
+ * The caller releases the copy. NULL with the error set on failure.
  */
 json_t *vqp_result_parse(const json_t *json, enum vqp_version version, struct vqp_error *error);
 
-/* The result in the form of `version`, a new object. NULL: the error is set. */
+/* Returns the result in the form of `version`, a new object. NULL with the error set on failure. */
 json_t *vqp_result_format(const json_t *result, enum vqp_version version, struct vqp_error *error);
 
 /*
- * An address of the container's interface `ifname`, without its prefix length, in
- * text (INET6_ADDRSTRLEN bytes): `wanted`, or the first if that is NULL.
+ * Writes an address of the container's interface `ifname`, without its prefix length, to text
+ * (INET6_ADDRSTRLEN bytes): `wanted`, or the first address if that is NULL.
  */
 int vqp_result_address(const json_t *result, const char *ifname, const char *wanted, char *text,
 		       struct vqp_error *error);

@@ -19,12 +19,12 @@ enum vqp_version {
 
 #define VQP_VERSION_LATEST	(VQP_VERSION_COUNT - 1)
 
-/* "1.0.0" to VQP_VERSION_1_0_0; VQP_VERSION_COUNT if it is none of ours. */
+/* Parses "1.0.0" to VQP_VERSION_1_0_0. Returns VQP_VERSION_COUNT for a version not in the list. */
 enum vqp_version vqp_version_parse(const char *text);
 
 const char *vqp_version_text(enum vqp_version version);
 
-/* A new array of all of them. */
+/* Returns a new array of all versions. */
 json_t *vqp_version_list(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Addresses as people write them, and as GIDs. */
+/* Addresses in text, and as GIDs. */
 #ifndef VQP_COMMON_ADDRESS_H
 #define VQP_COMMON_ADDRESS_H
 
@@ -8,18 +8,22 @@
 
 #define VQP_ADDRESS_TEXT INET6_ADDRSTRLEN
 
-/* Literal IPv4 (as ::ffff:a.b.c.d) or IPv6 address. 0 or -EINVAL. */
+/* Parses a literal IPv6 address, or an IPv4 address, which becomes ::ffff:a.b.c.d. 0 or -EINVAL. */
 int vqp_address_parse(const char *text, uint8_t gid[16]);
 
-/* The same, for the address of one container: not unspecified, loopback or multicast. */
+/*
+ * Does the same, but refuses addresses that no container can have: unspecified, loopback and
+ * multicast ones.
+ */
 int vqp_address_parse_unicast(const char *text, uint8_t gid[16]);
 
-/* Returns `text`. */
+/* Writes the address to `text`, and returns that. */
 char *vqp_address_format(const uint8_t gid[16], char text[VQP_ADDRESS_TEXT]);
 
 /*
- * "HOST:PORT", "[V6]:PORT", "HOST" or ":PORT" in two strings for getaddrinfo(),
- * to be freed; *host is NULL if there is none. -EINVAL, -ENOMEM (both NULL).
+ * Splits "HOST:PORT", "[V6]:PORT", "HOST" or ":PORT" into two strings for getaddrinfo(), which the
+ * caller frees. *host is NULL if the text has none. 0, -EINVAL or -ENOMEM; after a failure both are
+ * NULL.
  */
 int vqp_address_split(const char *text, const char *default_port, char **host, char **port);
 

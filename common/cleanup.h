@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Variables that give back what they hold when they go out of scope. For JSON, jansson has json_auto_t. */
+/*
+ * Variables whose resource is released when they go out of scope. For JSON, jansson has
+ * json_auto_t.
+ */
 #ifndef VQP_COMMON_CLEANUP_H
 #define VQP_COMMON_CLEANUP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Why something failed. */
+/* The reason of a failure. */
 #ifndef VQP_COMMON_ERROR_H
 #define VQP_COMMON_ERROR_H
 
@@ -7,16 +7,20 @@
 
 /* All zero: nothing has failed. */
 struct vqp_error {
-	int code;	/* A negative errno value, or where a function says so, a positive code of another kind. */
-	char *text;	/* The reason, behind what it is the reason for: "CONTEXT: REASON". NULL if memory ran out. */
-	size_t reason;	/* The reason begins this many bytes into the text: 0 without a context. */
+	/* A negative errno value or, where a function says so, a positive code of another kind. */
+	int code;
+	char *text;	/* "CONTEXT: REASON", or the reason alone; NULL without memory */
+	size_t reason;	/* the offset of the reason in the text */
 };
 
-/* Replaces the error, which the format's arguments may quote, and returns the code: a failure is one statement. */
+/*
+ * Sets the error, whose former text the arguments may quote, and returns the code, for use in a
+ * return statement.
+ */
 __attribute__((format(printf, 3, 4)))
 int vqp_error_set(struct vqp_error *error, int code, const char *format, ...);
 
-/* Says what the error, which has been set, is the reason for: "CONTEXT: " in front of what its text was. Returns the error's code. */
+/* Puts "CONTEXT: " in front of the text of an error that has been set. Returns the error's code. */
 __attribute__((format(printf, 2, 3)))
 int vqp_error_add_context(struct vqp_error *error, const char *format, ...);
 

@@ -5,9 +5,8 @@
 enum vqp_program { VQP_PROGRAM_HOOK, VQP_PROGRAM_VQPD, VQP_PROGRAM_METAD };
 
 /*
- * From now on this process makes only those system calls that the program needs
- * once it has started, with arguments as it needs them; others fail with EPERM.
- * 0 or a negative errno value.
+ * Restricts this process, for good, to the system calls that the program needs once it has started,
+ * with the arguments that it needs. Others fail with EPERM. 0 or a negative errno value.
  */
 int vqp_filter_install(enum vqp_program program);
 

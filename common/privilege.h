@@ -3,25 +3,27 @@
 #define VQP_COMMON_PRIVILEGE_H
 
 /*
- * What root's programs do, with the capabilities that they keep for it; all others they give up for good.
+ * The phases of programs that root starts, and the capabilities that they keep in each. All others
+ * are given up for good.
  *
- * phase	keeps			for
- * HOOK_ENTER	CAP_SYS_PTRACE		/proc/PID/ns/net of a process that has changed its user or capabilities
- *		CAP_SYS_ADMIN		setns()
- * HOOK_ASK	none			reading the container's state and the operator's file, which are root's,
- *					asking the kernel's device, and vqpd, which wants root's user id alone
- * NETWORK_PIN	CAP_SYS_PTRACE		as above
- *		CAP_SYS_ADMIN		setns(), binding the network namespace to a path
- *		CAP_SETPCAP		taking from plugins what they are not to have
- *		and those of NETWORK_PLUGINS
- * NETWORK_PLUGINS CAP_SYS_ADMIN	setns() in plugins, taking the path away
- *		CAP_NET_ADMIN		interfaces, addresses, routes, packet filters, sysctls
- *		CAP_NET_RAW		packet filters, telling neighbours of an address
- *					and programs that are run can have no others
- * VQPD_SERVE	CAP_SYS_PTRACE		as above
- *		CAP_NET_ADMIN		making and deleting VQP namespaces, by netlink
- * METAD_SERVE	CAP_NET_ADMIN		asking the kernel how other nodes READ the table; it has been opened
- *					and registered before
+ * HOOK_ENTER keeps CAP_SYS_PTRACE for /proc/PID/ns/net of a process that has changed its user or its
+ * capabilities, and CAP_SYS_ADMIN for setns().
+ *
+ * HOOK_ASK keeps none. The hook reads the container's state and the operator's file, which are
+ * root's, and asks the kernel's device and vqpd, which requires root's user id alone.
+ *
+ * NETWORK_PIN keeps CAP_SYS_PTRACE as above, CAP_SYS_ADMIN for setns() and to bind the network
+ * namespace to a path, CAP_SETPCAP to take capabilities from plugins, and those of the next phase.
+ *
+ * NETWORK_PLUGINS keeps CAP_SYS_ADMIN for setns() in plugins and to remove that path, CAP_NET_ADMIN
+ * for interfaces, addresses, routes, packet filters and sysctls, and CAP_NET_RAW for packet filters
+ * and to tell neighbours of an address. Programs that the process runs can have no others.
+ *
+ * VQPD_SERVE keeps CAP_SYS_PTRACE as above, and CAP_NET_ADMIN to make and delete VQP namespaces by
+ * netlink.
+ *
+ * METAD_SERVE keeps CAP_NET_ADMIN to ask the kernel how other nodes READ the table, which has been
+ * opened and registered before.
  */
 enum vqp_phase {
 	VQP_PHASE_HOOK_ENTER,
@@ -32,7 +34,10 @@ enum vqp_phase {
 	VQP_PHASE_METAD_SERVE,
 };
 
-/* What the process does not have it does not get. 0 or a negative errno value. */
+/*
+ * Gives up all capabilities but those of the phase. A process gains none by this. 0 or a negative
+ * errno value.
+ */
 int vqp_privilege_keep(enum vqp_phase phase);
 
 #endif

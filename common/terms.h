@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The terms of a VQP namespace: of which tenant it is, at which address, and within which limits. Operators,
- * networks, runtimes and containers each say some of them. What each may say, its reader decides.
+ * The terms of a VQP namespace: its tenant, its address and its limits. Operators, networks,
+ * runtimes and containers each may state some of them; the code that reads a statement decides what
+ * it may contain.
  */
 #ifndef VQP_COMMON_TERMS_H
 #define VQP_COMMON_TERMS_H
@@ -15,17 +16,17 @@
 #define VQP_TERMS_DEFAULT_TENANT	1
 
 struct vqp_terms {
-	uint32_t tenant;		/* from 1 up; 0: nothing was said */
-	char address[VQP_ADDRESS_TEXT];	/* of one container, as vqp_address_format() writes it; "": nothing was said */
-	json_t *limits;			/* as vqp_limits_check() takes them, referenced; NULL: nothing was said */
+	uint32_t tenant;		/* 0 if it is not stated */
+	char address[VQP_ADDRESS_TEXT];	/* in vqp_address_format()'s form; "" if not stated */
+	json_t *limits;			/* checked and referenced; NULL if none is stated */
 };
 
-/* Whether the JSON value is a tenant's number. 0, or -EINVAL. */
+/* Checks that a JSON value is the number of a tenant. 0, or -EINVAL. */
 int vqp_terms_check_tenant(const json_t *tenant, struct vqp_error *error);
 
 /*
- * What the members "tenant", "address" and "limits" of `object` say; the other members are passed by. NULL says
- * nothing. 0, or -EINVAL. The terms are to be cleared in both cases.
+ * Parses the members "tenant", "address" and "limits" of `object`, which may be NULL, and ignores
+ * others. 0, or -EINVAL. The caller clears the terms in both cases.
  */
 int vqp_terms_parse(struct vqp_terms *terms, const json_t *object, struct vqp_error *error);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Containers whose network comes when all of their hooks have run, between create and start: their
- * VQP namespaces are made when they are started. A note remembers them, as long as their bundles are there.
+ * Containers whose network is set up after all of their hooks have run, between create and start.
+ * Their VQP namespaces are made when they are started. A note names such a container, as long as
+ * its bundle exists.
  */
 #ifndef VQP_OCI_LATE_H
 #define VQP_OCI_LATE_H
@@ -10,21 +11,21 @@
 
 #include "../common/error.h"
 
-/* Whether the container `id` can have a note: NULL cannot. */
+/* Can the container `id`, which may be NULL, have a note? */
 bool vqp_late_may_be(const char *id);
 
-/* Write one. 0, or a negative errno value with *error set. */
+/* Writes a note. 0, or a negative errno value with *error set. */
 int vqp_late_note(const char *id, const char *bundle, struct vqp_error *error);
 
 bool vqp_late_is_noted(const char *id);
 
-/* Whether or not there is one. */
+/* Removes the note, if there is one. */
 void vqp_late_forget(const char *id);
 
 /*
- * Run `hook` at `stage` with the container's state, which the command `state` writes (its first word
- * is a path). 0, or a negative errno value with *error set: the hook's own, if
- * it has said something.
+ * Runs `hook` at `stage` with the container's state, which the command `state` writes; the first
+ * word of the command is a path. 0, or a negative errno value with *error set, whose text is the
+ * hook's own if it has written one.
  */
 int vqp_late_make(char *const *state, const char *hook, const char *stage, struct vqp_error *error);
 

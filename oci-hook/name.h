@@ -4,9 +4,12 @@
 
 #include <stdbool.h>
 
-#define VQP_NAME_MAX_BYTES	200	/* part of a file name */
+#define VQP_NAME_MAX_BYTES	200	/* A name is a part of a file name. */
 
-/* As CNI has it of containers and networks: letters, digits and "_.-", none of these three at first. */
+/*
+ * Is the name one that CNI allows for containers and networks: letters, digits and "_.-", none of
+ * these three at the beginning?
+ */
 bool vqp_name_is_valid(const char *name);
 
 #endif

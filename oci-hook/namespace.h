@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The VQP namespaces of a network namespace, asked of the kernel itself. */
+/* The VQP namespaces of a network namespace, as the kernel knows them. */
 #ifndef VQP_OCI_NAMESPACE_H
 #define VQP_OCI_NAMESPACE_H
 
@@ -14,28 +14,27 @@ struct vqp_namespace {
 	uint8_t gid[VQP_GID_BYTES];
 };
 
-/*
- * Functions return 0 or a negative errno value with *error set.
- */
+/* All functions return a negative errno value with *error set on failure. */
 
-/* 1 or 0: the host's network namespace is at `path`. */
+/* Is the network namespace at `path` the host's? Returns 1 or 0. */
 int vqp_namespace_is_host(const char *path, struct vqp_error *error);
 
-/* 1 or 0: there is an interface of this name in the network namespace at `path`. */
+/* Is there an interface of this name in the network namespace at `path`? Returns 1 or 0. */
 int vqp_namespace_has_interface(const char *path, const char *name, struct vqp_error *error);
 
-/* Move this thread into the network namespace at `path`, for good. */
+/* Moves this thread into the network namespace at `path`, for good. 0 on success. */
 int vqp_namespace_enter(const char *path, struct vqp_error *error);
 
 /*
- * The VQP namespace of the network namespace this thread is in: of several the one with this
- * address, or the oldest if none has it ("" likewise). -ENONET: there is none.
+ * Queries the VQP namespace of this thread's network namespace. Of several it is the one with this
+ * address, or the oldest if none has the address, or the address is "". 0; -ENONET if there is
+ * none.
  */
 int vqp_namespace_query(struct vqp_namespace *found, const char *address, struct vqp_error *error);
 
 /*
- * The global unicast addresses, at most `max`, of interfaces that are up, other
- * than loopback, where this thread is.
+ * Lists the global unicast addresses, at most `max`, of the interfaces of this thread's network
+ * namespace that are up, without loopback. 0 on success.
  */
 int vqp_namespace_gids(uint8_t (*gids)[VQP_GID_BYTES], size_t max, size_t *count, struct vqp_error *error);
 

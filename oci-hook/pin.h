@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A container's network namespace, bound to a path of its own from before it
- * is attached to a network until it has been detached: plugins that look at it
- * when they delete find it, whether or not the container still lives. It is
- * also how one knows what was attached.
+ * A pin binds a container's network namespace to a path from before the container is attached to a
+ * network until it has been detached. Plugins find the network namespace there when they delete,
+ * whether or not the container still lives. The pin also records that a container was attached.
  */
 #ifndef VQP_OCI_PIN_H
 #define VQP_OCI_PIN_H
@@ -17,22 +16,24 @@ struct vqp_pin {
 	char path[VQP_NAME_MAX_BYTES + 32];
 };
 
-/* Where the container `id`, which is a valid name, has its pin. */
+/* Sets the path of the pin of the container `id`, which is a valid name. */
 void vqp_pin_name(struct vqp_pin *pin, const char *id);
 
-/* Somebody has begun to make it. */
+/* Does the pin's file exist, with or without a network namespace? */
 bool vqp_pin_exists(const struct vqp_pin *pin);
 
-/* There is a network namespace behind it. */
+/* Is a network namespace bound to the pin? */
 bool vqp_pin_is_namespace(const struct vqp_pin *pin);
 
-/* It is that network namespace which is at the path `netns`. */
+/* Is the pin's network namespace the one at the path `netns`? */
 bool vqp_pin_holds(const struct vqp_pin *pin, const char *netns);
 
-/* Bind it to the network namespace at `netns`. 0, or a negative errno value with *error set. */
+/*
+ * Binds the pin to the network namespace at `netns`. 0, or a negative errno value with *error set.
+ */
 int vqp_pin_make(const struct vqp_pin *pin, const char *netns, struct vqp_error *error);
 
-/* Whether or not it has been made. */
+/* Removes the pin, if there is one. */
 void vqp_pin_remove(const struct vqp_pin *pin);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the operator lets a container have; see vqp-runtime.json(5). */
+/* The operator's policy for containers; see vqp-runtime.json(5). */
 #ifndef VQP_OCI_POLICY_H
 #define VQP_OCI_POLICY_H
 
@@ -13,29 +13,30 @@
 #include "wish.h"
 
 struct vqp_policy {
-	json_t *json;		/* has been checked */
+	json_t *json;		/* checked */
 };
 
 /*
- * Parse the operator's file. 0, or a negative errno value with *error set; to be cleared in both cases.
+ * Parses the operator's file. 0, or a negative errno value with *error set. The caller clears the
+ * policy in both cases.
  */
 int vqp_policy_parse(struct vqp_policy *policy, const char *text, size_t bytes, struct vqp_error *error);
 
-/* The same of VQP_CONFIG_FILE. */
+/* Reads and parses VQP_CONFIG_FILE likewise. */
 int vqp_policy_read(struct vqp_policy *policy, struct vqp_error *error);
 
 void vqp_policy_clear(struct vqp_policy *policy);
 
 /*
- * The terms of a container that has these addresses and this wish, to be cleared: all of them. The tenant
- * follows from the container's own addresses, never from one that is wished
- * for. -EPERM: the wish goes beyond what the operator allows. -EADDRNOTAVAIL:
- * the container has no address, and wishes for none.
+ * Decides all terms of a container with these addresses and this wish; the caller clears them. The
+ * tenant follows from the container's own addresses, and never from an address that is wished for.
+ * 0; -EPERM if the wish goes beyond what the operator allows; -EADDRNOTAVAIL if the container has
+ * no address and wishes for none.
  */
 int vqp_policy_decide(const struct vqp_policy *policy, const struct vqp_wish *wish,
 		      const uint8_t (*own)[16], size_t count, struct vqp_terms *terms, struct vqp_error *error);
 
-/* Annotations may name this CNI network list. */
+/* Does the policy allow annotations to name this CNI network list? */
 bool vqp_policy_has_network(const struct vqp_policy *policy, const char *name);
 
 #endif

@@ -5,9 +5,8 @@
 #include "../common/error.h"
 
 /*
- * 0 if this process is root in the host's user namespace, as vqpd and the
- * kernel want it; otherwise -EPERM with *error set, which says what
- * rootless containers cannot have.
+ * Returns 0 if this process is root in the host's user namespace, which vqpd and the kernel
+ * require; otherwise -EPERM with *error set, which says what rootless containers cannot have.
  */
 int vqp_rootless_refuse(struct vqp_error *error);
 

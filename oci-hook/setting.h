@@ -9,16 +9,17 @@
 
 struct json_object;
 
-/* Strings belong to json. */
+/* The strings belong to json. */
 struct vqp_setting {
 	struct json_object *json;
-	const char *runtime;	/* to become; NULL: the first there is */
-	const char *stage;	/* of the hook that makes the VQP namespace */
+	const char *runtime;	/* the runtime to become; NULL for the first that is found */
+	const char *stage;	/* the stage of the hook that makes the VQP namespace */
 };
 
 /*
- * 0, or a negative errno value with *error set. What the file names as the runtime, a string with a path, counts
- * even after a failure. To be cleared in both cases.
+ * Parses the setting. 0, or a negative errno value with *error set. If the file names a runtime by
+ * a string, setting->runtime is set even after a failure. The caller clears the setting in both
+ * cases.
  */
 int vqp_setting_parse(struct vqp_setting *setting, const char *text, size_t bytes, struct vqp_error *error);
 

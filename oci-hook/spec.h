@@ -14,21 +14,23 @@
 
 struct json_object;
 
-/* What vqp adds to a container. */
+/* What vqp-runtime adds to a container's specification. */
 struct vqp_grant {
-	dev_t device;			/* of /dev/vqp */
-	const char *hook;		/* absolute path of vqp-hook */
-	const char *network_hook;	/* absolute path of vqp-network, for containers that ask for a network */
-	const char *network;		/* what a container asks for that asks for none itself; may be NULL */
-	const char *stage;		/* when it makes the VQP namespace: createRuntime, or prestart */
-	bool *late;			/* set: the network may come after all hooks; NULL: it cannot */
+	dev_t device;			/* the number of /dev/vqp */
+	const char *hook;		/* the absolute path of vqp-hook */
+	/* The absolute path of vqp-network, which is added if the container asks for a network. */
+	const char *network_hook;
+	/* The network of containers whose annotations do not ask for one; or NULL. */
+	const char *network;
+	const char *stage;		/* the stage of vqp-hook: createRuntime, or prestart */
+	/* Is set if the network may be set up after all hooks. NULL if the stage excludes that. */
+	bool *late;
 };
 
 /*
- * Parse the specification `text`, which has a NUL after its `bytes` bytes, and
- * add the device, the right to use it, and the hooks, vqp-network's only if an
- * annotation wants it. Doing it again changes
- * nothing. 0 with *spec, to be put; or a negative errno value with *error set.
+ * Parses the specification `text`, which has a NUL after its `bytes` bytes, and adds the device,
+ * the right to use it, and the hooks. A specification that has them stays as it is. 0 with *spec,
+ * which the caller puts; or a negative errno value with *error set.
  */
 int vqp_spec_edit(const char *text, size_t bytes, const struct vqp_grant *grant, struct json_object **spec,
 		  struct vqp_error *error);

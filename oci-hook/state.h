@@ -12,18 +12,21 @@
 #define VQP_STATE_MAX_BYTES	(1U << 20)
 
 struct vqp_state {
-	json_t *json;			/* owns what follows */
+	json_t *json;			/* owns the fields below */
 	const char *id;
 	const json_t *annotations;	/* of any type, or NULL */
-	pid_t pid;			/* 0 if the container has no process (any more) */
+	pid_t pid;			/* 0 if the container has no process, or none any more */
 };
 
-/* These return 0, or a negative errno value with *error set. */
+/*
+ * Both functions return 0, or a negative errno value with *error set. The caller clears the state
+ * in both cases.
+ */
 
-/* The state is to be cleared also after a failure. */
+/* Parses a state in text, which has `bytes` bytes. */
 int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, struct vqp_error *error);
 
-/* Reads `in` to its end. */
+/* Reads `in` to its end, and parses it. */
 int vqp_state_read(struct vqp_state *state, FILE *in, struct vqp_error *error);
 
 void vqp_state_clear(struct vqp_state *state);

@@ -7,10 +7,13 @@
 
 struct vqp_subnet {
 	uint8_t gid[16];
-	unsigned int bits;	/* of the GID, that count */
+	unsigned int bits;	/* the length of the prefix, as of a GID */
 };
 
-/* "10.1.0.0/16", "fd00::/64", or an address. -EINVAL, also for bits beyond the prefix. */
+/*
+ * Parses "10.1.0.0/16", "fd00::/64", or an address alone. 0, or -EINVAL, also if bits beyond the
+ * prefix are set.
+ */
 int vqp_subnet_parse(struct vqp_subnet *subnet, const char *text);
 
 bool vqp_subnet_has(const struct vqp_subnet *subnet, const uint8_t gid[16]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a container asks for by its annotations. Nobody has allowed it yet. */
+/* A container's wish: what its annotations ask for. The policy decides about it. */
 #ifndef VQP_OCI_WISH_H
 #define VQP_OCI_WISH_H
 
@@ -13,17 +13,17 @@
 #define VQP_WISH_TENANT		"io.vqp.tenant"		/* 1 to 4294967295 */
 #define VQP_WISH_ADDRESS	"io.vqp.address"	/* literal IPv4 or IPv6 address */
 #define VQP_WISH_NETWORK	"io.vqp.network"	/* a CNI network list */
-/* and VQP_WISH_PREFIX with the names of limits */
+/* Further annotations are VQP_WISH_PREFIX with the name of a limit. */
 
 struct vqp_wish {
-	struct vqp_terms terms;		/* What is not said may be anything. */
-	const char *network;		/* belongs to the annotations; NULL: none */
+	struct vqp_terms terms;		/* The container has no wish about terms that are not set. */
+	const char *network;		/* belongs to the annotations; or NULL */
 };
 
 /*
- * `annotations` may be NULL. An annotation of ours that is not known is
- * refused, for somebody relies on it. 0, or -EINVAL with *error set; the wish is
- * to be cleared in both cases.
+ * Parses the annotations, which may be NULL. An unknown annotation with vqp's prefix is refused,
+ * since whoever wrote it relies on it. 0, or -EINVAL with *error set. The caller clears the wish in
+ * both cases.
  */
 int vqp_wish_parse(struct vqp_wish *wish, const json_t *annotations, struct vqp_error *error);
 void vqp_wish_clear(struct vqp_wish *wish);
