@@ -6,7 +6,7 @@
 
 #define CREATION_OPTIONS "bundle", "b", "console-socket", "pid-file"
 
-/* Options whose value is the next argument if it does not come with "=". */
+/* Options with a value, which is the next argument unless it follows "=". */
 static const char *const global_options[] = {
 	"log", "log-format", "log-level", "root", "criu", "rootless", "cgroup-manager", NULL,
 };
@@ -32,7 +32,7 @@ static const struct command {
 };
 
 struct option {
-	const char *name;	/* of the table; NULL: takes no value, or is unknown */
+	const char *name;	/* from the table; NULL if the option takes no value or is unknown */
 	const char *value;
 };
 
@@ -44,9 +44,9 @@ static const char *find(const char *const *table, const char *name, size_t lengt
 }
 
 /*
- * Reads the option at argv[0], of the form --name value, --name=value or with
- * one dash, which runc takes as well, or -bvalue, as crun does. Returns the
- * number of arguments it took, 0 if argv[0] is no option.
+ * Reads the option at argv[0]. Its form is --name value or --name=value, with one dash or two, as
+ * runc takes them, or -bvalue, as crun does. Returns the number of arguments that the option has,
+ * or 0 if argv[0] is no option.
  */
 static int next_option(char *const *argv, const char *const *table, struct option *option)
 {
@@ -60,7 +60,7 @@ static int next_option(char *const *argv, const char *const *table, struct optio
 	length = strcspn(arg, "=");
 	option->name = find(table, arg, length);
 	if (!option->name && argv[0][1] != '-') {
-		/* of one letter, before which -d may be, the only one without a value */
+		/* An option of one letter may follow -d, the only such option without a value. */
 		arg += strspn(arg, "d");
 		length = 1;
 		option->name = find(table, arg, length);
@@ -75,7 +75,7 @@ static int next_option(char *const *argv, const char *const *table, struct optio
 	return argv[1] ? 2 : 1;
 }
 
-/* NULL: one of those that are nothing to us. */
+/* Returns NULL for a command that vqp-runtime only passes on. */
 static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; name && i < sizeof(commands) / sizeof(*commands); i++)
@@ -94,7 +94,7 @@ static void take_option(struct vqp_args *args, const struct option *option)
 		args->config = option->value;
 }
 
-/* runc takes options behind the container's name, too. */
+/* runc takes options also behind the container's name. */
 static void parse_command(struct vqp_args *args, char *const *argv, const char *const *options)
 {
 	struct option option;

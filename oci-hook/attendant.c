@@ -17,13 +17,16 @@
 #include "attendant.h"
 
 #define ANSWER_MAX	1024
-#define ANSWER_S	20	/* longer than a call of vqpd */
-#define PAUSE_MS	200	/* after a failure: whoever is in the network namespace may ask again and again */
+#define ANSWER_S	20	/* longer than a call of vqpd may take */
+#define PAUSE_MS	200	/* A failure delays the next answer: processes in the container may ask at will. */
 
-/* The new process's end of the pipe on which this process's parent waits for the word that it stays. */
+/* The new process's end of the pipe by which it tells the old one that it stays. */
 static int stays_fd = -1;
 
-/* The new process has ended, or has said that it stays: the runtime may go on. */
+/*
+ * Ends the old process, so that the runtime goes on: the new one has ended, or has said that it
+ * stays.
+ */
 static void end_with(pid_t child, int said)
 {
 	char stays;
@@ -58,15 +61,16 @@ int vqp_attendant_begin(struct vqp_error *error)
 	}
 	close(ends[0]);
 	stays_fd = ends[1];
-	/* A signal to the runtime's process group, or session, is not for the container. */
+	/* Signals to the runtime's process group or session must not reach the attendant. */
 	setsid();
-	/* Hooks are run in the bundle, which may be unmounted while the process stays. */
+	/* Hooks run in the bundle, which may be unmounted while the process stays. */
 	return chdir("/") ? vqp_error_set(error, -errno, "cannot leave the bundle: %s", strerror(errno)) : 0;
 }
 
 /*
- * An abstract name: it is one of the network namespace, and needs no file that both mount namespaces have. Of the
- * containers that share one each has its own.
+ * The socket has an abstract name, which belongs to the network namespace, and so needs no file
+ * that both mount namespaces have. The name contains the container's id, because containers may
+ * share a network namespace.
  */
 static socklen_t name_of(const char *id, struct sockaddr_un *name)
 {
@@ -88,9 +92,9 @@ static int listen_for(const char *id, int fd)
 }
 
 /*
- * Runtimes wait until nobody has a hook's outputs any more. Nothing else may be opened in their place. The filter of
- * system calls has neither dup2() nor files to write: the lowest free number is the next file's, and what is written
- * to it fails.
+ * Runtimes wait until no process has a hook's outputs open. Closes them, and opens a file that
+ * cannot be written to under their numbers, so that nothing else gets these. The filter of system
+ * calls has neither dup2() nor files to write, but open() returns the lowest free number.
  */
 static void stay(void)
 {
@@ -105,7 +109,10 @@ static void stay(void)
 	stays_fd = -1;
 }
 
-/* True: the work is done. The container that asked is told so by an empty answer, or reads what failed. */
+/*
+ * Answers one request of the container: by an empty answer if the work is done, or by what failed.
+ * Returns true if the work is done.
+ */
 static bool answer(const struct vqp_attendant *attendant, int listener)
 {
 	cleanup_close int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -118,7 +125,7 @@ static bool answer(const struct vqp_attendant *attendant, int listener)
 	if (ret) {
 		const char *text = vqp_error_text(&error);
 
-		/* The other side may have gone. */
+		/* The container may have ended meanwhile. */
 		sendto(fd, text, strnlen(text, ANSWER_MAX - 1), MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
 	}
 	return !ret;
@@ -140,7 +147,7 @@ static void serve(const struct vqp_attendant *attendant, int listener, int conta
 			continue;
 		if (answer(attendant, listener))
 			return;
-		/* Pause, or until the container ends. */
+		/* Pause, but not beyond the end of the container. */
 		poll(events, 1, PAUSE_MS);
 	}
 }
@@ -161,7 +168,7 @@ int vqp_attendant_stay(const struct vqp_attendant *attendant, struct vqp_error *
 	return 0;
 }
 
-/* What it says until it hangs up. */
+/* Reads the attendant's answer until the attendant closes the connection. */
 static int read_answer(int fd, char text[ANSWER_MAX])
 {
 	ssize_t bytes = recv(fd, text, ANSWER_MAX - 1, MSG_WAITALL);

@@ -91,7 +91,7 @@ int vqp_bundle_grant(const char *bundle, const char *config, const struct vqp_gr
 	cleanup_free char *dir = NULL;
 	const char *slash;
 
-	/* Of this name alone crun means the one in the bundle. */
+	/* crun takes a bare config.json for the one in the bundle. */
 	if (!config || !strcmp(config, VQP_SPEC_FILE))
 		return grant_in(bundle, VQP_SPEC_FILE, grant, error);
 	slash = strrchr(config, '/');

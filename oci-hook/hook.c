@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * vqp-hook, an OCI hook: before the container's process starts it sees to it
- * that the container's network namespace has a VQP namespace, and after the
- * container's end that nothing of it is left.
+ * vqp-hook, an OCI hook. Before the container's process starts, the hook makes the VQP namespace of
+ * the container's network namespace, and after the container's end deletes it.
  *
- * A network namespace that has a VQP namespace already (made by the CNI
- * plugin, or shared with another container of a pod) is left as it is, and
- * what another made is never deleted: vqpd knows the hook's by ids that start
- * with ID_PREFIX, which no id of a CNI attachment or of a container can.
+ * If the network namespace has a VQP namespace already, because the CNI plugin made it or because
+ * containers of a pod share it, the hook leaves that as it is. The hook never deletes a VQP
+ * namespace that it has not made: vqpd has the hook's under ids that begin with ID_PREFIX, which no
+ * id of a CNI attachment or of a container does.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -33,7 +32,7 @@
 #include "wish.h"
 
 #define ID_PREFIX	"oci:"
-#define IFNAME		"all"	/* the hook knows of no interfaces */
+#define IFNAME		"all"	/* The hook's VQP namespaces belong to no interface. */
 #define ADDRESSES_MAX	64
 
 static const char usage[] =
@@ -54,17 +53,21 @@ static const char usage[] =
 	"  " VQP_WISH_PREFIX "max_rate, " VQP_WISH_PREFIX "priority   lower limits\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
-/* What becomes of a container that has no address when the hook comes. */
+/* What the hook does with a container that has no address yet. */
 enum addressless {
-	STARTS,		/* without a VQP namespace, unless annotations give it an address: its network may come by CNI */
-	IS_LATE,	/* vqp-runtime runs the hook again when it starts the container */
-	AWAITS,		/* it has asked for a VQP namespace: an attendant is to make it before the container starts */
-	FAILS,		/* it has asked for a VQP namespace, and starts now */
+	/*
+	 * The container starts without a VQP namespace, unless annotations give it an address: the
+	 * CNI plugin may make the VQP namespace with the network.
+	 */
+	STARTS,
+	IS_LATE,	/* vqp-runtime runs the hook again when it starts the container. */
+	AWAITS,		/* An attendant makes the VQP namespace that annotations ask for. */
+	FAILS,		/* The container has asked for a VQP namespace, and starts now. */
 };
 
-#define NOT_YET		1	/* what is done here returns so if it is to be done again at the container's start */
+#define NOT_YET		1	/* the result if the work is to be done at the container's start */
 
-/* What is there must be what the annotations ask for, if they ask. */
+/* Checks that the VQP namespace that exists is what the annotations ask for. */
 static int compare(const struct vqp_wish *wish, const struct vqp_namespace *found, struct vqp_error *error)
 {
 	char address[VQP_ADDRESS_TEXT];
@@ -78,7 +81,7 @@ static int compare(const struct vqp_wish *wish, const struct vqp_namespace *foun
 	return 0;
 }
 
-/* Whether vqpd has refused or has not answered makes no difference here. */
+/* The errno value of a vqpd_call() that failed, whether vqpd has refused or not answered. */
 static int failure(int ret)
 {
 	return ret > 0 ? -ret : ret;
@@ -95,8 +98,8 @@ static int request_add(const char *id, const char *netns, const struct vqp_terms
 }
 
 /*
- * What the operator lets this container have, which is where this thread is. NOT_YET: that is not known, for
- * its network decides it.
+ * Decides the terms of the container whose network namespace this thread is in. NOT_YET if the
+ * container has no address yet, on which they depend.
  */
 static int decide(const struct vqp_wish *wish, enum addressless addressless, struct vqp_terms *terms,
 		  struct vqp_error *error)
@@ -115,7 +118,7 @@ static int decide(const struct vqp_wish *wish, enum addressless addressless, str
 	return ret;
 }
 
-/* A container without an address gets no VQP namespace, unless it asks for one. */
+/* Makes a VQP namespace. A container without an address gets none, unless it asks for one. */
 static int add(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns,
 	       enum addressless addressless, struct vqp_error *error)
 {
@@ -135,7 +138,7 @@ static int give_up(int ret, struct vqp_error *error)
 	return ret ? vqp_error_set(error, ret, "cannot give up privileges: %s", strerror(-ret)) : 0;
 }
 
-/* -ENONET: there is none. */
+/* Checks the VQP namespace that the network namespace has. -ENONET if it has none. */
 static int use_found(const struct vqp_wish *wish, struct vqp_error *error)
 {
 	struct vqp_namespace found;
@@ -144,7 +147,7 @@ static int use_found(const struct vqp_wish *wish, struct vqp_error *error)
 	return ret ? ret : compare(wish, &found, error);
 }
 
-/* See to it that the network namespace where this thread is, `netns`, has the VQP namespace that is wished for. */
+/* Makes the VQP namespace of this thread's network namespace, `netns`, unless it has one. */
 static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns,
 		  enum addressless addressless, struct vqp_error *error)
 {
@@ -156,7 +159,7 @@ static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, co
 	ret = add(state, wish, netns, addressless, error);
 	if (ret != -EEXIST)
 		return ret;
-	/* Another container of this network namespace, which started at the same time, was quicker. */
+	/* Another container of this network namespace has made it at the same time. */
 	vqp_error_clear(error);
 	return use_found(wish, error);
 }
@@ -168,7 +171,7 @@ static int enter(const char *netns, struct vqp_error *error)
 	return ret ? ret : give_up(vqp_privilege_keep(VQP_PHASE_HOOK_ASK), error);
 }
 
-/* vqp-network comes before this hook, where vqp-runtime has put both. */
+/* Checks that vqp-network, which vqp-runtime puts before this hook, has attached the container. */
 static int check_attached(const struct vqp_state *state, const char *netns, struct vqp_error *error)
 {
 	struct vqp_pin pin;
@@ -182,7 +185,7 @@ static int check_attached(const struct vqp_state *state, const char *netns, stru
 			     "start it by vqp-runtime, or have the hook vqp-network before this one");
 }
 
-/* The container has its network now, if it gets any. */
+/* vqp_attendant.make: the container has its network by now, if it gets one. */
 static int make_at_start(void *context, struct vqp_error *error)
 {
 	const struct vqp_state *state = context;
@@ -190,7 +193,7 @@ static int make_at_start(void *context, struct vqp_error *error)
 	char netns[32];
 	int ret = vqp_wish_parse(&wish, state->annotations, error);
 
-	/* By its own id: the container's may soon be that of another process. */
+	/* This process's own id is used, since the container's may be reused by another process. */
 	snprintf(netns, sizeof(netns), "/proc/%d/ns/net", getpid());
 	return ret ? ret : ensure(state, &wish, netns, FAILS, error);
 }
@@ -230,7 +233,7 @@ static int create(struct vqp_state *state, enum addressless addressless, struct 
 	return ret;
 }
 
-/* In the container, before its process begins: it does not without a VQP namespace. */
+/* The hook in the container, before its process begins, which fails without a VQP namespace. */
 static int start(const struct vqp_state *state, struct vqp_error *error)
 {
 	cleanup_wish struct vqp_wish wish = { 0 };
@@ -238,7 +241,7 @@ static int start(const struct vqp_state *state, struct vqp_error *error)
 
 	if (ret)
 		return ret;
-	/* Asked also where another has made the namespace meanwhile: an attendant ends when it has been. */
+	/* The attendant is asked even if the VQP namespace exists by now, because that ends it. */
 	ret = vqp_attendant_ask(state->id, error);
 	if (ret && ret != -ECONNREFUSED)
 		return ret;
@@ -279,12 +282,12 @@ static enum stage find_stage(int argc, char **argv, enum addressless *addressles
 	return argc == 2 && !strcmp(name, "poststop") ? DELETE : NO_STAGE;
 }
 
-/* As the host's root, who lets go of what he has. */
+/* For the hooks outside of the container: requires the host's root, and gives up privileges. */
 static int prepare(enum stage stage, enum addressless addressless, struct vqp_error *error)
 {
 	int ret = vqp_rootless_refuse(error);
 
-	/* While it may still make a process. */
+	/* This comes before the filter, which forbids new processes. */
 	if (!ret && addressless == AWAITS)
 		ret = vqp_attendant_begin(error);
 	if (!ret)
@@ -321,7 +324,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 
-	/* In the container it has what the container has. */
+	/* In the container the hook has the container's privileges, and keeps them. */
 	if (stage != START)
 		ret = prepare(stage, addressless, &error);
 	if (!ret)

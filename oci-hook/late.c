@@ -38,7 +38,9 @@ static struct note note_of(const char *id)
 	return note;
 }
 
-/* Nobody says so when the creation fails: containers whose bundles have gone are gone. */
+/*
+ * Removes the notes of containers whose bundles have gone. A creation that fails removes no note.
+ */
 static void sweep(DIR *dir)
 {
 	const struct dirent *entry;
@@ -48,7 +50,7 @@ static void sweep(DIR *dir)
 			unlinkat(dirfd(dir), entry->d_name, 0);
 }
 
-/* Under a lock, for nobody's new note may be taken away for the old one. */
+/* Replaces a note, under a lock, so that sweep() does not remove a new note as an old one. */
 static int replace(const char *id, const char *bundle)
 {
 	DIR *dir = opendir(NOTES);
@@ -95,7 +97,7 @@ void vqp_late_forget(const char *id)
 	unlink(note.path);
 }
 
-/* With these for its three files; it has ended when it returns. */
+/* Runs a program with these as its standard files, and waits for its end. */
 static int spawn_and_wait(char *const *argv, const int files[3], int *status)
 {
 	posix_spawn_file_actions_t actions;
@@ -117,7 +119,7 @@ static int spawn_and_wait(char *const *argv, const int files[3], int *status)
 	return 0;
 }
 
-/* The first line of what it said is the reason, if it has failed. */
+/* Runs a program. If it fails, the first line that it has written is the reason. */
 static int run(char *const *argv, int in, int out, struct vqp_error *error)
 {
 	cleanup_close int said = memfd_create("said", MFD_CLOEXEC);

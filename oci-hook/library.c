@@ -11,7 +11,7 @@
 #include "../common/error.h"
 #include "library.h"
 
-#define LIBRARY	"../lib/libvqpcni.so"	/* seen from this program's directory */
+#define LIBRARY	"../lib/libvqpcni.so"	/* relative to this program's directory */
 
 static int find(char path[PATH_MAX], struct vqp_error *error)
 {

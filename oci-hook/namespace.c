@@ -66,7 +66,7 @@ int vqp_namespace_query(struct vqp_namespace *found, const char *address, struct
 				     strerror(errno));
 	if (*address && !vqp_address_parse(address, attach.gid))
 		ret = ioctl(fd, VQP_IOC_ATTACH, &attach);
-	/* Without the address that was asked for it is the oldest that is told of. */
+	/* If no VQP namespace has the address, the oldest one is reported. */
 	if (ret) {
 		attach = (struct vqp_attach){ 0 };
 		ret = ioctl(fd, VQP_IOC_ATTACH, &attach);
@@ -79,7 +79,7 @@ int vqp_namespace_query(struct vqp_namespace *found, const char *address, struct
 	return 0;
 }
 
-/* 1 with the GID set if `address` can be that of a container. */
+/* Returns 1 and the GID if `address` is a global unicast address, or 0. */
 static int global_gid(const struct sockaddr *address, uint8_t gid[VQP_GID_BYTES])
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -89,7 +89,7 @@ static int global_gid(const struct sockaddr *address, uint8_t gid[VQP_GID_BYTES]
 	case AF_INET:
 		memcpy(gid, mapped, sizeof(mapped));
 		memcpy(gid + sizeof(mapped), &((const struct sockaddr_in *)address)->sin_addr, 4);
-		/* 127/8 and the link-local 169.254/16 */
+		/* 127.0.0.0/8 is loopback, and 169.254.0.0/16 link-local. */
 		return gid[12] != 127 && !(gid[12] == 169 && gid[13] == 254);
 	case AF_INET6:
 		memcpy(gid, in6, VQP_GID_BYTES);

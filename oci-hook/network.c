@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * vqp-network, an OCI hook: attaches a container that has no network to a CNI
- * network list, which it chooses by an annotation and the operator's file
- * permits, and detaches it after its end.
+ * vqp-network, an OCI hook. It attaches a container without a network to the CNI network list that
+ * an annotation names and the operator's file permits, and detaches the container after its end.
  *
- * A program of its own, which vqp-runtime adds to containers with that
- * annotation alone, before vqp-hook: plugins are run with privileges and by a
- * library that others should neither have nor wait for.
+ * vqp-runtime adds this hook, before vqp-hook, only to containers with that annotation. It is a
+ * program of its own because it runs plugins with privileges, and by a library, that other
+ * containers should neither have nor wait for.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +39,7 @@ static const char usage[] =
 	"poststop detaches it. STATE is the container's state in JSON, as OCI runtimes write it.\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
-/* What the plugins are to be told of a container. */
+/* The arguments for the plugins. */
 static struct vqpcni_attachment attachment(const struct vqp_state *state, const struct vqp_wish *wish,
 					   const struct vqp_pin *pin)
 {
@@ -83,7 +82,7 @@ static int check_permitted(const struct vqp_wish *wish, struct vqp_error *error)
 	return ret;
 }
 
-/* Neither the host's network nor one that somebody has set up. */
+/* Refuses the host's network namespace, and one that has a network already. */
 static int check_unattached(const char *netns, struct vqp_error *error)
 {
 	int ret = vqp_namespace_is_host(netns, error);
@@ -112,7 +111,10 @@ static int attach(const struct vqp_state *state, const struct vqp_wish *wish, co
 		ret = check_unattached(netns, error);
 	if (ret)
 		return ret;
-	/* of a container of this name whose end nobody told of; the library knows what it was attached to */
+	/*
+	 * An old pin is of a container of this name whose end was not reported. The library has
+	 * recorded the network that it was attached to.
+	 */
 	vqp_pin_remove(pin);
 	ret = vqp_pin_make(pin, netns, error);
 	if (ret)
@@ -123,7 +125,7 @@ static int attach(const struct vqp_state *state, const struct vqp_wish *wish, co
 	return ret;
 }
 
-/* Without a pin it has not been attached, or is not any more. */
+/* Detaches a container. Without a pin it is not attached. */
 static int detach(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, struct vqp_error *error)
 {
 	int ret;

@@ -14,7 +14,10 @@
 #include "../common/error.h"
 #include "pin.h"
 
-/* Not /run/netns, which `ip netns` binds over itself: what was there before could never be taken away. */
+/*
+ * Pins are not in /run/netns: `ip netns` mounts that over itself, which hides what is mounted
+ * there.
+ */
 #define PARENT	"/run/vqp"
 #define DIR	PARENT "/netns"
 
@@ -43,7 +46,7 @@ bool vqp_pin_holds(const struct vqp_pin *pin, const char *netns)
 	       held.st_dev == given.st_dev && held.st_ino == given.st_ino;
 }
 
-/* What a mount can be put on. */
+/* Makes the file that the network namespace is mounted on. */
 static int make_file(const char *path)
 {
 	cleanup_close int fd = -1;

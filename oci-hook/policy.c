@@ -46,7 +46,7 @@ static int check_name(const json_t *name, struct vqp_error *error)
 	return 0;
 }
 
-/* Each item of a list that may be missing. */
+/* Checks each item of a list, which may be missing. */
 static int check_list(const json_t *list, const char *name,
 		      int (*check)(const json_t *item, struct vqp_error *error), struct vqp_error *error)
 {
@@ -64,7 +64,7 @@ static int check_list(const json_t *list, const char *name,
 	return 0;
 }
 
-/* What the whole file and each of its networks may say. */
+/* Checks the members that the file and each of its networks may have. */
 static int check_rule(const json_t *rule, struct vqp_error *error)
 {
 	const json_t *tenant = json_object_get(rule, "tenant");
@@ -143,7 +143,10 @@ static bool is_in(const json_t *subnet, const uint8_t gid[16])
 	return !vqp_subnet_parse(&parsed, json_string_value(subnet)) && vqp_subnet_has(&parsed, gid);
 }
 
-/* The first network that has one of the addresses, which is then *own. NULL: none, and *own is the first. */
+/*
+ * Finds the first network that has one of the addresses, and moves *own to that address. Returns
+ * NULL if there is none, and leaves *own at the first address.
+ */
 static const json_t *find_network(const struct vqp_policy *policy, const uint8_t (**own)[16], size_t count)
 {
 	const uint8_t (*all)[16] = *own;
@@ -223,7 +226,7 @@ static int grant_address(const struct vqp_policy *policy, const struct vqp_wish 
 	return 0;
 }
 
-/* No more than what it would have. */
+/* Applies the limits of a wish, which may lower those that the operator grants. */
 static int grant_limits(const struct vqp_wish *wish, struct vqp_terms *terms, struct vqp_error *error)
 {
 	int ret = vqp_limits_lower(terms->limits, wish->terms.limits, error);
@@ -231,7 +234,7 @@ static int grant_limits(const struct vqp_wish *wish, struct vqp_terms *terms, st
 	return ret ? vqp_error_set(error, ret, "annotation " VQP_WISH_PREFIX "%s of " VQP_CONFIG_FILE, vqp_error_text(error)) : 0;
 }
 
-/* What the operator gives a container with these addresses that wishes for nothing. */
+/* Applies all rules for a container with these addresses, without regard to a wish. */
 static int apply_all(const struct vqp_policy *policy, const uint8_t (*own)[16], size_t count, struct vqp_terms *terms,
 		     struct vqp_error *error)
 {

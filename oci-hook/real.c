@@ -12,7 +12,7 @@
 #include "config.h"
 #include "real.h"
 
-/* Never this program again, by whatever name: that would go on for ever. */
+/* Refuses this program itself, under whatever name, which would run itself for ever. */
 static int look(const char *path)
 {
 	struct stat own, other;
@@ -31,7 +31,7 @@ static int put(char path[PATH_MAX], const char *dir, int dir_bytes, const char *
 	return snprintf(path, PATH_MAX, "%.*s%s%s", dir_bytes, dir, slash, name) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* A name without a slash is looked for as execvp() does. */
+/* Finds a program; a name without a slash is looked up as execvp() does. */
 static int find(const char *name, char path[PATH_MAX])
 {
 	const char *dir = getenv("PATH");

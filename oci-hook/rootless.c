@@ -8,7 +8,7 @@
 #include "../common/error.h"
 #include "rootless.h"
 
-/* Only the host's user namespace has every user id, each as itself. */
+/* Only the host's user namespace maps all user ids to themselves. */
 static bool is_host_user_namespace(void)
 {
 	unsigned long inside, outside, count;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * vqp-runtime, an OCI runtime that is another one with /dev/vqp: it adds the
- * device and vqp-hook to the configuration of a container about to be made,
- * and leaves everything else, all arguments unchanged, to runc or crun.
+ * vqp-runtime, an OCI runtime. It adds /dev/vqp and vqp-hook to the configuration of a container
+ * that is about to be made, and then becomes runc or crun, with all arguments unchanged.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -43,7 +42,7 @@ static const char usage[] =
 	"value: it is for engines that give containers no annotations.\n"
 	"Any arguments but that and a lone --help go to that runtime unchanged.\n";
 
-/* One of the hooks that were installed together with this program. */
+/* Finds one of the hooks that were installed together with this program. */
 static int find_hook(const char *name, char hook[PATH_MAX], struct vqp_error *error)
 {
 	ssize_t bytes = readlink("/proc/self/exe", hook, PATH_MAX - 32);
@@ -79,11 +78,14 @@ static int grant(const struct vqp_args *args, const char *stage, const char *net
 			       &(struct vqp_grant){ .device = device.st_rdev, .hook = hook, .stage = stage,
 						    .network_hook = network_hook, .network = network,
 						    .late = may_be_late ? &late : NULL }, error);
-	/* An older note stays: there may be such a container, so that this creation fails. */
+	/* Without `late` an older note stays: if its container exists, this creation fails. */
 	return !ret && late ? vqp_late_note(args->id, args->bundle, error) : ret;
 }
 
-/* In the form of runc's log, where container engines look for reasons. False: there is no log. */
+/*
+ * Writes to the runtime's log, in runc's form, where container engines look for the reasons of
+ * failures. Returns false if there is no log.
+ */
 static bool write_log(const struct vqp_args *args, const char *level, const char *message)
 {
 	FILE *log = args->log ? fopen(args->log, "ae") : NULL;
@@ -115,7 +117,7 @@ static void print(const char *message)
 	fprintf(stderr, "vqp-runtime: %s\n", message);
 }
 
-/* Engines that have a log take both outputs of some commands for what these answer. */
+/* Warns by the log, or else on standard error: engines may parse both outputs of a command. */
 static void warn(const struct vqp_args *args, const char *message)
 {
 	if (!write_log(args, "warning", message))
@@ -135,8 +137,8 @@ static int read_setting(struct vqp_setting *setting, struct vqp_error *error)
 }
 
 /*
- * Containers that are there are looked at, killed and deleted whatever has become of the file,
- * by the runtime that it names if it still does.
+ * Reads the setting for a command. Commands about existing containers work even if the file is
+ * wrong by now, with the runtime that the file names, if it does.
  */
 static int read_setting_for(const struct vqp_args *args, struct vqp_setting *setting, struct vqp_error *error)
 {
@@ -149,7 +151,7 @@ static int read_setting_for(const struct vqp_args *args, struct vqp_setting *set
 	return 0;
 }
 
-/* The container's network is there by now. */
+/* Makes the VQP namespace of a container whose network has been set up since its creation. */
 static int make_late(const struct vqp_args *args, char **argv, const char *real, struct vqp_error *error)
 {
 	cleanup_free char **state = calloc(args->globals + 3, sizeof(*state));
@@ -171,7 +173,7 @@ static int make_late(const struct vqp_args *args, char **argv, const char *real,
 	return ret;
 }
 
-/* The operator's file is for those alone who may start containers with vqp. */
+/* Reads the setting, if the user may start containers with vqp at all. */
 static int prepare(const struct vqp_args *args, struct vqp_setting *setting, struct vqp_error *error)
 {
 	int ret = vqp_rootless_refuse(error);
@@ -184,7 +186,7 @@ static int prepare(const struct vqp_args *args, struct vqp_setting *setting, str
 	return 0;
 }
 
-/* What is ours of a command. */
+/* Does vqp's part of a command. */
 static int take_part(const struct vqp_args *args, char **argv, const char *stage, const char *network,
 		     const char *real, struct vqp_error *error)
 {
@@ -198,7 +200,7 @@ static int take_part(const struct vqp_args *args, char **argv, const char *stage
 	return 0;
 }
 
-/* Taken out of the arguments if it is the first; NULL if not. */
+/* Removes the option from the arguments if it is the first, and returns its value, or NULL. */
 static const char *take_network(char ***argv)
 {
 	const char *option = (*argv)[0] ? (*argv)[1] : NULL;

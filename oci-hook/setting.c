@@ -7,7 +7,7 @@
 #include "config.h"
 #include "setting.h"
 
-/* *value stays as it is if there is no such member. */
+/* Reads a member, and leaves *value as it is if there is none. */
 static int get_string(json_object *json, const char *name, const char **value, struct vqp_error *error)
 {
 	json_object *member;
@@ -44,7 +44,7 @@ static int parse(struct vqp_setting *setting, const char *text, size_t bytes, st
 	if (!tokener)
 		return vqp_error_set(error, -ENOMEM, "out of memory");
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
-	/* With its NUL, which tells the parser that the text ends there. */
+	/* The text is passed with its NUL, by which the parser knows that it ends. */
 	setting->json = json_tokener_parse_ex(tokener, text, (int)bytes + 1);
 	fault = json_tokener_get_error(tokener);
 	json_tokener_free(tokener);

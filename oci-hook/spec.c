@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * json-c and not jansson, because everything that is not ours must come out as
- * it went in, and jansson has no integers above 2^63 - 1: the specification
- * writes an unlimited rlimit as 2^64 - 1.
+ * This file uses json-c and not jansson, because all that is not vqp's must come out unchanged, and
+ * jansson has no integers above 2^63 - 1: a specification writes an unlimited rlimit as 2^64 - 1.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,9 +15,9 @@
 #include "spec.h"
 
 #define MAX_DEPTH	64
-#define HOOK_TIMEOUT_S	30	/* longer than a call of vqpd */
-#define NETWORK_TIMEOUT_S	200	/* longer than all that plugins may take */
-#define NETWORK		"io.vqp.network"	/* as in wish.h */
+#define HOOK_TIMEOUT_S	30	/* longer than a call of vqpd may take */
+#define NETWORK_TIMEOUT_S	200	/* longer than all plugins together may take */
+#define NETWORK		"io.vqp.network"	/* VQP_WISH_NETWORK of wish.h */
 
 static void free_tokener(json_tokener **tokener)
 {
@@ -35,7 +34,7 @@ static int parse(const char *text, size_t bytes, json_object **spec, struct vqp_
 	if (!tokener)
 		return vqp_error_set(error, -ENOMEM, "out of memory");
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
-	/* With its NUL, which tells the parser that the text ends there. */
+	/* The text is passed with its NUL, by which the parser knows that it ends. */
 	*spec = json_tokener_parse_ex(tokener, text, bytes + 1);
 	if (json_tokener_get_error(tokener) != json_tokener_success)
 		return vqp_error_set(error, -EINVAL, VQP_SPEC_FILE " is not JSON: %s",
@@ -45,7 +44,7 @@ static int parse(const char *text, size_t bytes, json_object **spec, struct vqp_
 	return 0;
 }
 
-/* The member `key` of an object, made if it is not there. NULL if it is of another type. */
+/* Returns the member `key`, which is made if it is missing; NULL if it is of another type. */
 static json_object *member(json_object *parent, const char *key, json_type type, struct vqp_error *error)
 {
 	json_object *child = NULL;
@@ -72,8 +71,8 @@ static int same_path(json_object *one, json_object *other)
 }
 
 /*
- * Put `item` (consumed) at the end of the array in place of those like it. At
- * the end, because of device rules the last one counts.
+ * Removes the items that are like `item`, and appends it, which consumes it. The new item is last,
+ * because the last matching device rule counts.
  */
 static void put_last(json_object *array, json_object *item, int (*alike)(json_object *, json_object *))
 {
@@ -119,7 +118,7 @@ static json_object *new_rule(dev_t device)
 	return object;
 }
 
-/* `option` may be NULL. */
+/* Returns a new hook, with `option` as an argument unless it is NULL. */
 static json_object *new_hook(const char *path, const char *stage, const char *option, int timeout_s)
 {
 	json_object *object = json_object_new_object(), *args = json_object_new_array();
@@ -135,7 +134,10 @@ static json_object *new_hook(const char *path, const char *stage, const char *op
 	return object;
 }
 
-/* 1 or 0: an annotation asks for a network; `network`, if there is one, is asked for by those that do not. */
+/*
+ * Does the container ask for a network, by an annotation, or by default if `network` is not NULL?
+ * Returns 1 or 0.
+ */
 static int wants_network(json_object *spec, const char *network, struct vqp_error *error)
 {
 	json_object *annotations = NULL;
@@ -153,7 +155,7 @@ static int wants_network(json_object *spec, const char *network, struct vqp_erro
 	return 1;
 }
 
-/* A member of an object, or an array's first, as text; "" if it is something else. */
+/* Returns a string, or the first of an array of strings; "" for anything else. */
 static const char *text_of(json_object *value)
 {
 	if (json_object_is_type(value, json_type_array))
@@ -170,7 +172,10 @@ static const char *text_member(json_object *object, const char *key)
 	return text_of(value);
 }
 
-/* 1 or 0: an element of an array has this text for a member; `without`, if not NULL, must be "". */
+/*
+ * Is there an element whose member `key` has this text, and whose member `without`, if that is not
+ * NULL, is empty? Returns 1 or 0.
+ */
 static int array_has(json_object *array, const char *key, const char *text, const char *without)
 {
 	size_t count = json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0;
@@ -185,9 +190,9 @@ static int array_has(json_object *array, const char *key, const char *text, cons
 }
 
 /*
- * The container has a network namespace that is made with it, and nobody is known to put a network
- * into it until it is started: Docker up to 27 has a hook for that, from 28 on it does so between
- * create and start, and so does podman with a user namespace.
+ * Is a new network namespace made with the container, without a hook that is known to set up its
+ * network before the start? Docker up to 27 has such a hook. From 28 on it sets up the network
+ * between create and start, and so does podman with a user namespace.
  */
 static int is_late(json_object *linux, json_object *hooks)
 {

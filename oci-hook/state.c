@@ -48,7 +48,7 @@ int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, str
 	return parse_pid(state, error);
 }
 
-/* Most are some hundred bytes long: it grows as they come. */
+/* Reads `in` to its end, into memory that grows: most states have some hundred bytes. */
 static ssize_t read_all(FILE *in, char **text)
 {
 	size_t room = 0, bytes = 0;

@@ -6,13 +6,13 @@
 #include "name.h"
 #include "wish.h"
 
-/* The annotation's text as a value; NULL: it should be a number. */
+/* Returns an annotation's text as a value; NULL if it should be a number and is none. */
 static json_t *parse_value(const char *name, const char *text)
 {
 	return strcmp(name, "address") ? vqp_limits_parse(text) : json_string(text);
 }
 
-/* Adds to `said`, in the form of a terms' JSON, what one annotation says, if that can be. */
+/* Adds one annotation to `said`, an object in the form of vqp_terms_parse(). */
 static int put(json_t *said, const char *name, const char *text, struct vqp_error *error)
 {
 	cleanup_terms struct vqp_terms terms = { 0 };
@@ -47,7 +47,7 @@ static int parse_one(struct vqp_wish *wish, json_t *said, const char *name, cons
 			     VQP_WISH_NETWORK " and " VQP_WISH_PREFIX VQP_LIMITS_NAMES);
 }
 
-/* Those of ours. */
+/* Parses the annotations with vqp's prefix. */
 static int parse_annotations(struct vqp_wish *wish, json_t *said, const json_t *annotations, struct vqp_error *error)
 {
 	const char *key;
