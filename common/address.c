@@ -28,7 +28,7 @@ int vqp_address_parse_unicast(const char *text, uint8_t gid[16])
 		return -EINVAL;
 	memcpy(&v6, gid, sizeof(v6));
 	if (IN6_IS_ADDR_V4MAPPED(&v6)) {
-		uint8_t first = gid[12];	/* 0/8, 127/8, 224/3 */
+		uint8_t first = gid[12];	/* refuses 0.0.0.0/8, 127.0.0.0/8 and 224.0.0.0/3 */
 
 		return first == 0 || first == 127 || first >= 224 ? -EINVAL : 0;
 	}
@@ -55,7 +55,7 @@ int vqp_address_split(const char *text, const char *default_port, char **host, c
 	} else {
 		host_end = strchrnul(text, ':');
 		if (*host_end && strchr(host_end + 1, ':'))
-			return -EINVAL;		/* IPv6 wants its brackets */
+			return -EINVAL;		/* An IPv6 address needs brackets. */
 		port_text = *host_end ? host_end + 1 : default_port;
 	}
 	if (!*port_text)

@@ -23,7 +23,7 @@ static long long now_ms(void)
 static int open_socket(const char *path, struct vqp_error *error)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	/* Bounds connect() against a full backlog, and send(). */
+	/* SO_SNDTIMEO bounds send(), and connect() when the backlog is full. */
 	struct timeval timeout = { .tv_sec = VQPD_TIMEOUT_MS / 1000 };
 	int fd, err;
 
@@ -65,7 +65,7 @@ static int send_line(int fd, const json_t *request, struct vqp_error *error)
 	if (!line)
 		return vqp_error_set(error, -EINVAL, "the request to vqpd is no JSON object");
 	bytes = strlen(line);
-	line[bytes++] = '\n';	/* takes the place of the NUL */
+	line[bytes++] = '\n';	/* replaces the NUL */
 	while (done < bytes && !ret) {
 		ssize_t n = send(fd, line + done, bytes - done, MSG_NOSIGNAL);
 
@@ -80,7 +80,7 @@ static int send_line(int fd, const json_t *request, struct vqp_error *error)
 	return ret;
 }
 
-/* Reads up to and without the newline. *line is NUL-terminated and the caller's also on failure. */
+/* Reads a line. *line has no newline, ends in a NUL, and is the caller's to free also on failure. */
 static int receive_line(int fd, char **line, struct vqp_error *error)
 {
 	long long deadline = now_ms() + VQPD_TIMEOUT_MS;
@@ -122,7 +122,7 @@ static int receive_line(int fd, char **line, struct vqp_error *error)
 	}
 }
 
-/* "EEXIST" to EEXIST. */
+/* Returns the value of an errno name such as "EEXIST". */
 static int errno_by_name(const char *name)
 {
 	for (int err = 1; name && err < 200; err++) {
@@ -134,7 +134,7 @@ static int errno_by_name(const char *name)
 	return EPROTO;
 }
 
-/* 0, or a positive errno value: an answer there is. */
+/* Parses an answer. 0, or a positive errno value, as vqpd_call() returns for an answer. */
 static int parse_reply(const char *line, json_t **reply, struct vqp_error *error)
 {
 	json_t *answer = json_loads(line, 0, NULL);

@@ -21,7 +21,7 @@ int vqp_error_set(struct vqp_error *error, int code, const char *format, ...)
 	return code;
 }
 
-/* Without memory for the context the reason stays. */
+/* Without memory for the context the text stays as it was. */
 int vqp_error_add_context(struct vqp_error *error, const char *format, ...)
 {
 	cleanup_free char *context = NULL;

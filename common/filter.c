@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "filter.h"
-#include "filter_programs.h"	/* what filter_rules.c prints */
+#include "filter_programs.h"	/* the output of filter_rules.c */
 
 #define PROGRAM(name)	{ sizeof(name) / sizeof(*(name)), (struct sock_filter *)(name) }
 

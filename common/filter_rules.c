@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The system calls that the programs may make. Run when the tree is built, it prints them as C: what
- * the kernel takes. To compile them would be a good part of the time that the hook takes.
+ * The rules for the system calls that each program may make. This program runs when the tree is
+ * built, and prints the rules in C as the BPF code that the kernel takes: to compile them when the
+ * hook runs would be a good part of the hook's time.
  *
- * Nobody has anything that makes a process, runs a program, opens a file to
- * write to it, changes a user id, traces, mounts, or loads code into the kernel.
+ * No program may make a process, run a program, open a file for writing, change a user id, trace,
+ * mount, or load code into the kernel.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -23,7 +24,10 @@
 
 #include "filter.h"
 
-/* What flags of openat() may not have. Only a program that counts its lines for the tests has files to write. */
+/*
+ * The flags that openat() may not have. A build that measures test coverage, which writes files,
+ * defines others.
+ */
 #ifndef VQP_FILTER_OPEN_REFUSED
 #define VQP_FILTER_OPEN_REFUSED	(O_ACCMODE | O_CREAT | O_TRUNC)
 #endif
@@ -38,7 +42,7 @@ enum {
 	ALL = HOOK | DAEMONS,
 };
 
-/* These programs may make a call whose argument, as far as `mask` goes, has this value. */
+/* The programs may make the call if its argument, masked by `mask`, has this value. */
 struct rule {
 	unsigned int programs;
 	int call;
@@ -49,31 +53,31 @@ struct rule {
 #define CALL(programs, name)	{ programs, SCMP_SYS(name), 0, 0, 0 }
 
 static const struct rule rules[] = {
-	/* files: standard input and error, /proc, what root has written */
+	/* files: standard input and error, /proc, and files of root */
 	{ ALL, SCMP_SYS(openat), 2, VQP_FILTER_OPEN_REFUSED, 0 },
 	CALL(ALL, read), CALL(ALL, write), CALL(ALL, writev), CALL(ALL, lseek), CALL(ALL, close), CALL(ALL, fcntl),
 	CALL(ALL, fstat), CALL(ALL, stat), CALL(ALL, newfstatat), CALL(ALL, statx),
-	/* each other, and netlink */
+	/* sockets: other programs of vqp, and netlink */
 	{ ALL, SCMP_SYS(socket), 0, UINT32_MAX, AF_UNIX },
 	{ ALL, SCMP_SYS(socket), 0, UINT32_MAX, AF_NETLINK },
 	CALL(ALL, connect), CALL(ALL, bind), CALL(ALL, getsockname), CALL(ALL, setsockopt),
 	CALL(ALL, sendto), CALL(ALL, sendmsg), CALL(ALL, recvfrom), CALL(ALL, recvmsg),
-	/* memory, time and the end */
+	/* memory, time and exit */
 	CALL(ALL, brk), CALL(ALL, mmap), CALL(ALL, munmap), CALL(ALL, mremap), CALL(ALL, futex),
 	CALL(ALL, clock_gettime), CALL(ALL, gettimeofday), CALL(ALL, getrandom), CALL(ALL, getpid),
 	CALL(ALL, geteuid), CALL(ALL, sched_yield), CALL(ALL, restart_syscall), CALL(ALL, exit), CALL(ALL, exit_group),
 
-	/* the container's network namespace, what is given up in it, and the device there */
+	/* the container's network namespace, privileges given up in it, and the device */
 	{ HOOK, SCMP_SYS(setns), 1, UINT32_MAX, CLONE_NEWNET },
 	CALL(HOOK, capget), CALL(HOOK, capset), CALL(HOOK, prctl), CALL(HOOK, poll), CALL(HOOK, ppoll),
-	/* the container's start and end, for which its attendant waits */
+	/* the attendant's wait for the container's start and end */
 	CALL(HOOK, listen), CALL(HOOK, accept4), CALL(HOOK, pidfd_open),
 	{ HOOK | METAD, SCMP_SYS(ioctl), 1, IOCTL_TYPE, _IOC(0, VQP_IOC_MAGIC, 0, 0) },
 
-	/* clients, who come and go */
+	/* connections of clients */
 	CALL(DAEMONS, accept4), CALL(DAEMONS, epoll_wait), CALL(DAEMONS, epoll_pwait), CALL(DAEMONS, epoll_ctl),
 	CALL(DAEMONS, getsockopt), CALL(DAEMONS, shutdown), CALL(DAEMONS, madvise),
-	/* meta servers; network namespaces of clients' containers; the socket that is left */
+	/* meta servers, network namespaces of clients' containers, and a socket left behind */
 	{ VQPD, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET },
 	{ VQPD, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET6 },
 	{ VQPD, SCMP_SYS(ioctl), 1, IOCTL_TYPE, _IOC(0, NSIO, 0, 0) },
@@ -87,7 +91,7 @@ static int add(scmp_filter_ctx filter, const struct rule *rule)
 	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->call, rule->mask ? 1 : 0, &compare);
 }
 
-/* By a binary tree, so that no call is compared with all. */
+/* Compiles the rules to a binary tree of comparisons, so that no call is compared with all. */
 static int compile(enum vqp_program program, FILE *out)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));

@@ -10,7 +10,7 @@
 static const struct kind {
 	const char *name;
 	json_int_t min, max;
-	json_int_t normal;	/* what it is unless something was said; 0: unlimited */
+	json_int_t normal;	/* the default; 0 stands for unlimited */
 } kinds[] = {
 	{ "max_vqps", 0, INT64_MAX, 0 },
 	{ "max_mrs", 0, INT64_MAX, 0 },

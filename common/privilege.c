@@ -11,7 +11,7 @@
 static const struct {
 	int count;
 	cap_value_t caps[KEPT_MAX];
-	bool bounds_programs;		/* that are run: they can have no others */
+	bool bounds_programs;		/* Programs that the process runs can have no others. */
 } kept[] = {
 	[VQP_PHASE_HOOK_ENTER] = { 2, { CAP_SYS_PTRACE, CAP_SYS_ADMIN } },
 	[VQP_PHASE_HOOK_ASK] = { 0 },
@@ -31,7 +31,10 @@ static void free_caps(cap_t *caps)
 
 #define cleanup_caps	__attribute__((cleanup(free_caps)))
 
-/* Root's programs have all that is not taken from this set. */
+/*
+ * Takes all capabilities but those of the phase out of the bounding set. A program that root runs
+ * gets all capabilities that are in that set.
+ */
 static int bound_programs(enum vqp_phase phase)
 {
 	for (cap_value_t cap = 0; CAP_IS_SUPPORTED(cap); cap++) {

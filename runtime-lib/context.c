@@ -75,7 +75,7 @@ int vqp_close(struct ibv_context *context)
 	struct vqp_link *link, *next;
 	int err;
 
-	/* The kernel halves of VQPs and MRs go with the file. */
+	/* The kernel's parts of VQPs and MRs go with the file. */
 	for (link = ctx->qps.next; link != &ctx->qps; link = next) {
 		next = link->next;
 		vqp_qp_free(vqp_container(link, struct vqp_qp, link));

@@ -17,7 +17,7 @@ _Static_assert((int)VQP_WC_SEND == (int)IBV_WC_SEND &&
 	       (int)VQP_WC_RECV_RDMA_WITH_IMM == (int)IBV_WC_RECV_RDMA_WITH_IMM &&
 	       (int)VQP_WC_WITH_IMM == (int)IBV_WC_WITH_IMM, "opcodes and flags are the verbs' own");
 
-/* The offsets of rings go up to 2^44. */
+/* The offsets of rings are up to 2^44. */
 _Static_assert(sizeof(off_t) == sizeof(uint64_t), "a 32-bit program, too, can map a ring");
 
 struct ibv_cq *vqp_create_cq(struct ibv_context *context, int entries, void *cq_context)
@@ -80,8 +80,8 @@ int vqp_cq_fd(struct ibv_cq *cq)
 }
 
 /*
- * Completions that wait in the ring. Acquires tail: the CQEs before it are
- * complete. Only this thread writes head (one poller per CQ).
+ * Returns the number of completions in the ring. Loads tail with acquire semantics, after which the
+ * CQEs before it can be read. Only this thread, the CQ's one poller, writes head.
  */
 static uint32_t cq_pending(const struct vqp_cq *cq)
 {
@@ -89,7 +89,7 @@ static uint32_t cq_pending(const struct vqp_cq *cq)
 	       __atomic_load_n(&cq->ring->head, __ATOMIC_RELAXED);
 }
 
-/* Releases head: the kernel may overwrite the CQEs before it. */
+/* Stores head with release semantics: the kernel may overwrite the CQEs before it. */
 static void cq_advance(struct vqp_cq *cq, uint32_t count)
 {
 	uint32_t head = __atomic_load_n(&cq->ring->head, __ATOMIC_RELAXED);
@@ -137,7 +137,7 @@ int vqp_cq_poll(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 	return i;
 }
 
-/* Nothing to arm: the CQ's file is readable for as long as the ring holds a completion. */
+/* There is nothing to arm: the CQ's file is readable as long as the ring has a completion. */
 int vqp_cq_notify(struct ibv_cq *cq, int solicited_only)
 {
 	(void)cq;

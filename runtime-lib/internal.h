@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The objects behind the verbs structures that libvqp hands out. */
+/* The objects that contain the verbs structures which libvqp returns. */
 #ifndef VQP_INTERNAL_H
 #define VQP_INTERNAL_H
 
@@ -22,7 +22,7 @@ struct vqp_context {
 	struct ibv_context verbs;
 	struct ibv_pd pd;
 	union ibv_gid gid;
-	/* What vqp_close() has to free. Protected by verbs.mutex. */
+	/* The objects that vqp_close() frees, under verbs.mutex. */
 	struct vqp_link cqs, qps, mrs;
 };
 
@@ -35,8 +35,8 @@ struct vqp_cq {
 	struct ibv_cq verbs;
 	struct vqp_link link;
 	int fd;
-	uint32_t users;			/* VQPs that complete here; atomic */
-	uint32_t mask;			/* entries - 1, as granted: the ring's own copy is not asked again */
+	uint32_t users;			/* the VQPs that use the CQ; atomic */
+	uint32_t mask;			/* the number of entries - 1 */
 	struct vqp_cq_ring *ring;
 	const struct vqp_cqe *cqes;
 	size_t ring_bytes;
@@ -47,11 +47,11 @@ struct vqp_qp {
 	struct vqp_link link;
 	uint32_t max_inline;
 
-	/* A bound VQP's replies by sender, chained. Protected by verbs.mutex. */
+	/* For a bound VQP: its replies, in a hash table by sender, under verbs.mutex. */
 	struct vqp_qp **replies;
 	uint32_t nbuckets, nreplies;
 
-	/* A reply: the bound VQP that owns it, and the sender it is connected to. */
+	/* For a reply: the bound VQP that owns it, and the sender that it is connected to. */
 	struct vqp_qp *bound;
 	struct vqp_qp *next_reply;
 	uint8_t src_gid[VQP_GID_BYTES];
@@ -63,37 +63,37 @@ static inline int vqp_ioctl(const struct ibv_context *context, unsigned long req
 	return ioctl(context->cmd_fd, request, arg) ? -errno : 0;
 }
 
-/* NULL with errno, from a negative errno value. */
+/* Sets errno from a negative errno value, and returns NULL. */
 static inline void *vqp_null(int err)
 {
 	errno = -err;
 	return NULL;
 }
 
-/* Put an object on one of its context's lists, or take it off. */
+/* Add an object to one of its context's lists, and remove it. */
 void vqp_context_link(struct ibv_context *context, struct vqp_link *list, struct vqp_link *link);
 void vqp_context_unlink(struct ibv_context *context, struct vqp_link *link);
 
-/* ibv_poll_cq, ibv_req_notify_cq, ibv_post_send, ibv_post_recv */
+/* The operations of struct ibv_context_ops. */
 int vqp_cq_poll(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 int vqp_cq_notify(struct ibv_cq *cq, int solicited_only);
 int vqp_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int vqp_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 
-/* The oldest completion, or NULL; it stays in the ring until vqp_cq_pop(). */
+/* Returns the oldest completion, which stays in the ring until vqp_cq_pop(); or NULL. */
 const struct vqp_cqe *vqp_cq_peek(const struct vqp_cq *cq);
 void vqp_cq_pop(struct vqp_cq *cq);
 void vqp_cq_translate(const struct vqp_cqe *cqe, struct ibv_wc *wc);
 
-/* Free what user space holds for an object whose kernel half is gone or goes with the context. */
+/* Free the user-space part of an object, whose kernel part is gone or goes with the context. */
 void vqp_cq_free(struct vqp_cq *cq);
 void vqp_qp_free(struct vqp_qp *qp);
 
-/* User space's half of a VQP; linked once the kernel has made the other half. */
+/* Make the user-space part of a VQP, and link it once the kernel has made its part. */
 struct vqp_qp *vqp_qp_new(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr);
 void vqp_qp_link(struct vqp_qp *qp, uint32_t qp_num);
 
-/* Destroy all replies of a bound VQP; forget one that is being destroyed. */
+/* Destroy all replies of a bound VQP, and remove one that is being destroyed from the table. */
 int vqp_msgs_destroy_replies(struct vqp_qp *bound);
 void vqp_msgs_forget(struct vqp_qp *reply);
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages of a bound VQP, each with a VQP that answers its sender. The
- * replies of a bound VQP are kept by sender; the kernel is asked (ACCEPT) at
- * a sender's first message only.
+ * Messages of a bound VQP, each with a VQP that is connected to its sender (a reply). A bound VQP
+ * keeps its replies by sender, so that only a sender's first message needs a system call (ACCEPT).
  */
 #include <stdlib.h>
 #include <string.h>
 #include "internal.h"
 
-#define VQP_MSGS_BUCKETS	16	/* at first; a power of two */
+#define VQP_MSGS_BUCKETS	16	/* the initial number, a power of two */
 
 static uint32_t msgs_hash(const uint8_t *gid, uint32_t src_qp)
 {
@@ -32,7 +31,7 @@ static void msgs_insert(struct vqp_qp *bound, struct vqp_qp *reply)
 	*bucket = reply;
 }
 
-/* Room for one more reply at about one per bucket. */
+/* Grows the table for one more reply, so that there is about one in each bucket. */
 static int msgs_grow(struct vqp_qp *bound)
 {
 	uint32_t old_nbuckets = bound->nbuckets, i;
@@ -104,7 +103,7 @@ static int msgs_accept(struct vqp_qp *bound, const struct vqp_cqe *cqe, struct v
 	return 0;
 }
 
-/* The VQP that answers `cqe`; NULL if the receive failed or its sender is gone. */
+/* Finds or makes the reply for `cqe`, or NULL if the receive has failed or its sender is gone. */
 static int msgs_reply(struct vqp_qp *bound, const struct vqp_cqe *cqe, struct ibv_qp **replyp)
 {
 	struct vqp_qp *reply;

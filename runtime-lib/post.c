@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_post_send and ibv_post_recv: a list of work requests becomes one command
- * stream and one system call. Only a list of more than VQP_MAX_WR requests or
- * VQP_MAX_POST_BYTES takes several.
+ * ibv_post_send() and ibv_post_recv(): a list of work requests becomes one stream for the kernel and
+ * one system call, or several if it has more than VQP_MAX_WR requests or VQP_MAX_POST_BYTES.
  */
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #include "internal.h"
 
-#define VQP_POST_STACK_BYTES	4096	/* 51 requests of one SGE */
+#define VQP_POST_STACK_BYTES	4096	/* has room for 51 requests of one SGE */
 
 _Static_assert(sizeof(struct vqp_send_wr) + VQP_MAX_INLINE_BYTES <= VQP_POST_STACK_BYTES &&
 	       sizeof(struct vqp_send_wr) + VQP_MAX_SGE * sizeof(struct vqp_sge) <= VQP_POST_STACK_BYTES,
@@ -26,7 +25,7 @@ _Static_assert((int)VQP_SEND_FENCE == (int)IBV_SEND_FENCE &&
 	       (int)VQP_SEND_SOLICITED == (int)IBV_SEND_SOLICITED &&
 	       (int)VQP_SEND_INLINE == (int)IBV_SEND_INLINE, "flags are the verbs' own");
 
-/* A command stream under construction. */
+/* A stream that is being built. */
 struct post_stream {
 	uint8_t *buf;
 	size_t capacity;
@@ -35,7 +34,7 @@ struct post_stream {
 	alignas(8) uint8_t small[VQP_POST_STACK_BYTES];
 };
 
-/* Room for `bytes`, or for as much of it as one call takes. */
+/* Makes room for `bytes` bytes, or for the most that one system call takes. */
 static int stream_init(struct post_stream *s, size_t bytes)
 {
 	s->bytes = 0;
@@ -55,7 +54,7 @@ static void stream_free(struct post_stream *s)
 		free(s->buf);
 }
 
-/* Hand the stream to the kernel. 0 or an errno value; `taken` requests were posted. */
+/* Passes the stream to the kernel. 0 or an errno value; *taken requests have been posted. */
 static int stream_flush(struct post_stream *s, const struct ibv_qp *qp, unsigned long request, uint32_t *taken)
 {
 	struct vqp_post post = {
@@ -93,7 +92,7 @@ static void stream_put_sges(struct post_stream *s, const struct ibv_sge *list, i
 	s->bytes += (size_t)count * sizeof(*sge);
 }
 
-/* Copies the payload, pads it to 8 bytes, returns its length. */
+/* Copies the payload, pads it to a multiple of 8 bytes, and returns its length. */
 static uint32_t stream_put_inline(struct post_stream *s, const struct ibv_sge *list, int count)
 {
 	uint8_t *start = s->buf + s->bytes, *at = start;
@@ -112,7 +111,7 @@ static uint32_t stream_put_inline(struct post_stream *s, const struct ibv_sge *l
 	return (uint32_t)(at - start);
 }
 
-/* Bytes of a request in the stream, or 0 if it cannot be put into one. */
+/* Returns the length of a request in the stream, or 0 if the request is bad. */
 static size_t send_bytes(const struct vqp_qp *qp, const struct ibv_send_wr *wr)
 {
 	uint64_t payload = 0;
@@ -168,7 +167,7 @@ static void send_put(struct post_stream *s, const struct ibv_send_wr *wr)
 	s->count++;
 }
 
-/* Post the part of the list before `end`. On failure *wr is the bad request. */
+/* Posts the part of the list before `end`. On failure *wr is the request that failed. */
 static int send_list(struct vqp_qp *qp, struct post_stream *s, struct ibv_send_wr **wr, const struct ibv_send_wr *end)
 {
 	struct ibv_send_wr *next = *wr;
@@ -228,7 +227,7 @@ static void recv_put(struct post_stream *s, const struct ibv_recv_wr *wr)
 	s->count++;
 }
 
-/* As send_list(). */
+/* Posts a part of a list as send_list() does. */
 static int recv_list(struct ibv_qp *qp, struct post_stream *s, struct ibv_recv_wr **wr, const struct ibv_recv_wr *end)
 {
 	struct ibv_recv_wr *next = *wr;

@@ -44,8 +44,8 @@ extern "C" {
 struct ibv_context *vqp_open(void);
 
 /*
- * The same with the VQP namespace that has this address (NULL: the oldest).
- * EADDRNOTAVAIL: none of this container's has it.
+ * The same with the VQP namespace that has this address, or with the oldest if gid is NULL.
+ * EADDRNOTAVAIL: none of the container's VQP namespaces has the address.
  */
 struct ibv_context *vqp_open_gid(const union ibv_gid *gid);
 
@@ -93,15 +93,15 @@ struct ibv_qp *vqp_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init_at
 int vqp_destroy_qp(struct ibv_qp *qp);
 
 /*
- * Receive from anyone who connects to this namespace's address and `port`
- * (0: any free one). Returns the port. -EADDRINUSE.
+ * Receive from all VQPs of the tenant that connect to this namespace's address and `port`, or to a
+ * free port if that is 0. Returns the port, or -EADDRINUSE.
  */
 int vqp_bind(struct ibv_qp *qp, uint16_t port);
 
 /*
  * Connect to (gid, port) of the same tenant, in microseconds: cached metadata,
  * or one-sided READs of the meta server (KRCORE, Algorithm 1). The peer is not
- * involved. -EHOSTUNREACH: nobody has this address; -ETIMEDOUT: no meta server
+ * involved. -EHOSTUNREACH: no node has this address; -ETIMEDOUT: no meta server
  * answered; -EISCONN; -ENETDOWN: this node has no RDMA device now.
  */
 int vqp_connect(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t port);
