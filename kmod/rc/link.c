@@ -19,6 +19,7 @@
 #include "rc/link.h"
 #include "rc/qp.h"
 #include "rc/rkey.h"
+#include "rc/segment.h"
 #include "rc/target.h"
 
 static unsigned int rc_max = 32;
@@ -137,7 +138,7 @@ static int link_ask_reached(struct vqp_link *link, u32 *psn)
 		};
 		ret = vqp_rpc(link->peer->gid, &msg, LINK_ASK_MS);
 		*psn = be32_to_cpu(msg.psn);
-		vqp = ret && ret != -ENOENT ? vqp_link_first_vqp(link) : NULL;
+		vqp = ret && ret != -ENOENT ? vqp_segments_first_vqp(link) : NULL;
 		if (!vqp)
 			break;
 		again = vqp_rpc_relearn(link->peer->gid, &link->dct, vqp->ns->tenant,
@@ -420,6 +421,20 @@ bool vqp_link_ready(struct vqp *vqp, struct vqp_send *send)
 		ready = link_granted(link, vqp, msg);
 	rcu_read_unlock();
 	return ready;
+}
+
+void vqp_link_kick(struct vqp_link *link)
+{
+	struct vqp_wait *wait;
+
+	spin_lock_bh(&link->lock);
+	while (!list_empty(&link->waiters) && (!link->up || link->nposted < VQP_LINK_DEPTH)) {
+		wait = vqp_wait_take(&link->waiters);
+		spin_unlock_bh(&link->lock);
+		vqp_wait_go(wait);
+		spin_lock_bh(&link->lock);
+	}
+	spin_unlock_bh(&link->lock);
 }
 
 /* ---- Coming and going ---- */

@@ -11,7 +11,7 @@
  *
  * A link that fails costs no request. The initiator asks the target which PSN its half of the link
  * had reached: segments before that PSN were carried out, and the others go by dc. rc/link.c has
- * the life of links, rc/segment.c the requests that go over them.
+ * the life of links, rc/carrier.c the requests that go over them, and rc/segment.c their parts.
  *
  * Lock order: vqp.lock, then vqp_link.lock.
  */
@@ -120,22 +120,6 @@ static inline u32 vqp_link_window_part(u64 addr, u32 bytes)
 
 	return min(bytes, left);
 }
-
-/* The VQP of the oldest segment whose outcome is not known, referenced; or NULL. */
-struct vqp *vqp_link_first_vqp(struct vqp_link *link);
-
-/*
- * The link has failed, and its QP completes nothing any more: release what the segments hold,
- * except for their references on VQPs.
- */
-void vqp_segments_release(struct vqp_link *link);
-
-/*
- * Afterwards: decide about each segment. A WRITE that ends before `psn` was carried out. READs, and
- * WRITEs that the target did not carry out, go by dc. If `psn` is not known, a WRITE that the QP
- * was given is lost, and its request fails.
- */
-void vqp_segments_settle(struct vqp_link *link, bool known, u32 psn);
 
 /* Let all VQPs go on that wait for room of the link. */
 void vqp_link_kick(struct vqp_link *link);

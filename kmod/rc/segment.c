@@ -2,19 +2,15 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
-#include "base/counters.h"
-#include "dc/dc.h"
-#include "device/peer.h"
 #include "mem/cursor.h"
 #include "mem/mr.h"
-#include "ns/namespace.h"
-#include "ns/prio.h"
 #include "queue/carrier.h"
 #include "queue/send.h"
 #include "queue/vqp.h"
 #include "rc/link.h"
 #include "rc/qp.h"
 #include "rc/rkey.h"
+#include "rc/segment.h"
 
 /*
  * A segment is the part of a request that one work request of the device carries: it lies in one
@@ -44,12 +40,6 @@ struct segment {
 };
 
 #define SEGMENT_CHAIN	8
-
-/*
- * A change of carriers costs a round trip, in which the old carrier finishes what it holds. After a
- * message a VQP therefore stays with dc for this number of READs and WRITEs.
- */
-#define RC_REST		32
 
 /* ---- Making ---- */
 
@@ -137,34 +127,6 @@ static struct segment *segment_alloc(struct vqp_link *link, struct vqp_send *sen
 
 /* ---- Posting ---- */
 
-/*
- * Reserve room for one segment in the link's QP. Returns 0; -EAGAIN if there is no room, and then
- * vqp is among the link's waiters; or -ENOTCONN if the link is down. Under vqp.lock.
- */
-static int link_reserve(struct vqp_link *link, struct vqp *vqp)
-{
-	int ret = 0;
-
-	spin_lock(&link->lock);
-	if (!link->up) {
-		ret = -ENOTCONN;
-	} else if (link->nposted < VQP_LINK_DEPTH) {
-		link->nposted++;
-	} else {
-		ret = -EAGAIN;
-		vqp_wait_queue(&vqp->rc.wait, &link->waiters);
-	}
-	spin_unlock(&link->lock);
-	return ret;
-}
-
-static void link_unreserve(struct vqp_link *link)
-{
-	spin_lock(&link->lock);
-	link->nposted--;
-	spin_unlock(&link->lock);
-}
-
 static void segment_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /*
@@ -198,7 +160,7 @@ static int link_chain_add(struct vqp_link *link, struct ib_send_wr *wr, u32 byte
 	return link->nchained == SEGMENT_CHAIN || bytes >= PAGE_SIZE ? link_chain_post(link) : 0;
 }
 
-static int segment_post(struct segment *segment, struct vqp *vqp, u32 bytes, u64 iova)
+static int segment_queue(struct segment *segment, struct vqp *vqp, u32 bytes, u64 iova)
 {
 	const struct vqp_send *send = segment->send;
 	struct vqp_link *link = segment->link;
@@ -234,11 +196,7 @@ static int segment_post(struct segment *segment, struct vqp *vqp, u32 bytes, u64
 	return ret;
 }
 
-/*
- * vqp_carrier_ops.flush, before vqp.lock is released: give the QP what is chained. The caller's VQP
- * has segments on the link, which hold the reference on it.
- */
-static void link_flush(struct vqp *vqp)
+void vqp_segments_flush(struct vqp *vqp)
 {
 	struct vqp_link *link = vqp->rc.link;
 	int broken = 0;
@@ -255,11 +213,7 @@ static void link_flush(struct vqp *vqp)
 		vqp_link_fail(link);
 }
 
-/*
- * Post the part of `send` that begins at vqp->rc.offset, for which the caller has reserved room.
- * Returns the length of the part in bytes, or -errno.
- */
-static int link_post_part(struct vqp_link *link, struct vqp *vqp, struct vqp_send *send)
+int vqp_segment_post(struct vqp_link *link, struct vqp *vqp, struct vqp_send *send)
 {
 	const struct vqp_msg *msg = &send->msg;
 	const bool read = msg->op == VQP_OP_READ;
@@ -284,8 +238,8 @@ static int link_post_part(struct vqp_link *link, struct vqp *vqp, struct vqp_sen
 	ret = bytes;
 	if (bytes > 0) {
 		segment->last = vqp->rc.offset + bytes == msg->bytes;
-		ret = segment_post(segment, vqp, bytes,
-				   segment->rkey->iova + (remote - segment->rkey->addr));
+		ret = segment_queue(segment, vqp, bytes,
+				    segment->rkey->iova + (remote - segment->rkey->addr));
 	}
 	if (ret) {
 		segment_release(segment);
@@ -295,154 +249,7 @@ static int link_post_part(struct vqp_link *link, struct vqp *vqp, struct vqp_sen
 	return bytes;
 }
 
-/*
- * Post one part of `send`. Returns its length in bytes; -EAGAIN if the namespace's rate or the
- * link's depth makes vqp wait; or another -errno.
- */
-static int link_post_one(struct vqp_link *link, struct vqp *vqp, struct vqp_send *send)
-{
-	const u32 charge = min_t(u32, send->msg.bytes - vqp->rc.offset, link->sges * PAGE_SIZE);
-	int ret;
-
-	if (vqp_send_pass(vqp, charge) < 0)
-		return -EAGAIN;
-	ret = link_reserve(link, vqp);
-	if (!ret) {
-		ret = link_post_part(link, vqp, send);
-		if (ret < 0)
-			link_unreserve(link);
-	}
-	vqp_send_refund(vqp, charge - max(ret, 0));
-	return ret;
-}
-
-/* Post `send` from vqp->rc.offset on. Returns 0 when all of it is posted, or -errno as above. */
-static int link_post(struct vqp *vqp, struct vqp_send *send)
-{
-	struct vqp_link *link;
-	int ret = -ENOTCONN;
-
-	rcu_read_lock();
-	link = rcu_dereference(vqp->dc.peer->link);
-	/* Posted segments belong to one link. If the peer has another by now, dc takes over. */
-	if (vqp->held && link != vqp->rc.link)
-		link = NULL;
-	while (link && vqp->rc.offset < send->msg.bytes) {
-		/* At its own depth the VQP needs no wait: the end of its segments resumes it. */
-		ret = vqp->held < VQP_LINK_VQP_DEPTH ? link_post_one(link, vqp, send) : -EAGAIN;
-		if (ret < 0)
-			break;
-		vqp_prio_note(vqp->ns);
-		vqp->rc.link = link;
-		vqp_carrier_hold(vqp, &vqp_rc_carrier);
-		vqp->rc.offset += ret;
-		ret = 0;
-	}
-	rcu_read_unlock();
-	return ret;
-}
-
-/*
- * vqp_carrier_ops.take. It fails with another error than -EAGAIN if a window has been revoked since
- * link_wants() said yes, or if the link has gone.
- */
-static int link_take(struct vqp *vqp, struct vqp_send *send)
-{
-	int ret;
-
-	lockdep_assert_held(&vqp->lock);
-	ret = link_post(vqp, send);
-	if (ret == -EAGAIN)
-		return ret;
-	vqp->rc.offset = 0;
-	if (!ret) {
-		list_move_tail(&send->msg.link, &vqp->lent);
-		vqp_count_event(VQP_EV_RC_REQUESTS);
-	}
-	return ret;
-}
-
-static bool link_wants(struct vqp *vqp, struct vqp_send *send)
-{
-	const bool one_sided = !(send->msg.flags & VQP_PKT_IMM) &&
-			       (send->msg.op == VQP_OP_READ || send->msg.op == VQP_OP_WRITE);
-
-	/* rc has posted a part of the request, and waits to post the rest. */
-	if (vqp->rc.offset)
-		return true;
-	if (vqp->carrier != &vqp_dc_carrier || send->fate != VQP_SEND_FRESH)
-		return false;
-	if (!one_sided)
-		vqp->rc.rest = RC_REST;
-	if (vqp->rc.rest) {
-		vqp->rc.rest -= one_sided;
-		return false;
-	}
-	return vqp_link_ready(vqp, send);
-}
-
-/* vqp_carrier_ops.leave: dc carries out the whole of a request that rc has posted in part. */
-static void link_leave(struct vqp *vqp)
-{
-	struct vqp_msg *msg;
-
-	if (!vqp->rc.offset)
-		return;
-	msg = list_first_entry(&vqp->unsent, struct vqp_msg, link);
-	vqp_send_of(msg)->fate = VQP_SEND_AGAIN;
-	vqp->rc.offset = 0;
-}
-
-static void link_hold(struct vqp_wait *wait)
-{
-	kref_get(&container_of(wait, struct vqp, rc.wait)->ref);
-}
-
-/* vqp_wait_ops.go: the link has room, or has failed. Drops the reference of link_hold(). */
-static void link_go(struct vqp_wait *wait)
-{
-	struct vqp *vqp = container_of(wait, struct vqp, rc.wait);
-
-	spin_lock_bh(&vqp->lock);
-	vqp_send_resume(vqp);
-	spin_unlock_bh(&vqp->lock);
-	vqp_put(vqp);
-}
-
-static const struct vqp_wait_ops link_wait_ops = {
-	.hold = link_hold,
-	.go = link_go,
-};
-
-static void link_init(struct vqp *vqp)
-{
-	vqp_wait_init(&vqp->rc.wait, &link_wait_ops);
-}
-
-const struct vqp_carrier_ops vqp_rc_carrier = {
-	.id = VQP_CARRIER_RC,
-	.init = link_init,
-	.wants = link_wants,
-	.take = link_take,
-	.flush = link_flush,
-	.leave = link_leave,
-};
-
 /* ---- Completing ---- */
-
-void vqp_link_kick(struct vqp_link *link)
-{
-	struct vqp_wait *wait;
-
-	spin_lock_bh(&link->lock);
-	while (!list_empty(&link->waiters) && (!link->up || link->nposted < VQP_LINK_DEPTH)) {
-		wait = vqp_wait_take(&link->waiters);
-		spin_unlock_bh(&link->lock);
-		vqp_wait_go(wait);
-		spin_lock_bh(&link->lock);
-	}
-	spin_unlock_bh(&link->lock);
-}
 
 static void segment_free(struct segment *segment)
 {
@@ -517,7 +324,7 @@ static void segment_done(struct ib_cq *cq, struct ib_wc *wc)
 
 /* ---- After a failure. Only these functions change link.posted then, and need no lock. ---- */
 
-struct vqp *vqp_link_first_vqp(struct vqp_link *link)
+struct vqp *vqp_segments_first_vqp(struct vqp_link *link)
 {
 	struct segment *segment = list_first_entry_or_null(&link->posted, struct segment, entry);
 
