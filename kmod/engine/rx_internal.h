@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The functions that the files of the target share. rx_table.c has the contexts and their life, and
+ * rx.c what a context does with a packet.
+ */
+#ifndef VQP_ENGINE_RX_INTERNAL_H
+#define VQP_ENGINE_RX_INTERNAL_H
+
+#include "rx.h"
+
+/* A packet that the table is dealing with. */
+struct vqp_rx_call {
+	struct vqp_rxtab *tab;
+	const struct vqp_pkt *pkt;
+	void *reply_to;			/* is passed to vqp_rx_ops.reply */
+	u64 now_us;
+};
+
+/* ---- rx.c ---- */
+
+/* Send a NAK. rx is NULL if the flow has no context, and then nak is not VQP_NAK_SEQ. */
+void vqp_rx_nak(const struct vqp_rx_call *call, struct vqp_rx *rx, u32 ack_psn, u8 nak);
+
+/* Carry out, answer or hold a request of a context that is live. */
+void vqp_rx_input(const struct vqp_rx_call *call, struct vqp_rx *rx);
+
+/* ---- rx_table.c ---- */
+
+/* Does a packet with the flag OPEN belong to the flow of this context? */
+bool vqp_rx_matches(const struct vqp_rx *rx, const struct vqp_pkt *pkt);
+
+/* Drop the packets that a context holds behind a gap. */
+void vqp_rx_drop_held(struct vqp_rxtab *tab, struct vqp_rx *rx);
+
+/* Break off the message in progress, if there is one, and put its receive back. */
+void vqp_rx_break_off(struct vqp_rxtab *tab, struct vqp_rx *rx);
+
+#endif
