@@ -4,9 +4,9 @@
  * engine/, and neither loop/ nor the accelerators.
  *
  * The dc carrier has the semantics of dynamically connected transport (KRCORE, section 3) in
- * software, over the lanes' UD QPs. dc/initiator.h joins the initiator's half of the protocol core to
- * lanes, VQPs and memory, and dc/responder.h the target's half. This file attaches VQPs to peers, and
- * gives packets that arrive to the one half or the other.
+ * software, over the lanes' UD QPs. dc/initiator.h joins the initiator's half of the protocol core
+ * to lanes, VQPs and memory, and dc/responder.h the target's half. This file attaches VQPs to
+ * peers, and gives packets that arrive to the one half or the other.
  */
 #ifndef VQP_DC_DC_H
 #define VQP_DC_DC_H

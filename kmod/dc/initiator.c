@@ -9,7 +9,6 @@
 #include "base/compat.h"
 #include "base/counters.h"
 #include "base/trace.h"
-#include "dc/dc.h"
 #include "dc/initiator.h"
 #include "device/lane.h"
 #include "device/parent.h"
@@ -43,6 +42,12 @@ static void initiator_fill_open(const struct vqp *vqp, const struct vqp_parent *
 	memcpy(pkt->src_qpn, parent->dct.qpn, sizeof(pkt->src_qpn));
 }
 
+/* Is vqp attached to dc? Under vqp.lock. */
+static bool initiator_is_attached(const struct vqp *vqp)
+{
+	return vqp->carrier && vqp->carrier->id == VQP_CARRIER_DC;
+}
+
 static struct vqp_lane *initiator_lane(const struct vqp *vqp, const struct vqp_parent *parent)
 {
 	return parent->lanes[vqp->dc.cpu % parent->nlanes];
@@ -73,7 +78,7 @@ static void initiator_tell_resent(struct vqp *vqp)
 }
 
 static int initiator_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
-		   u32 offset, u32 bytes)
+			  u32 offset, u32 bytes)
 {
 	struct vqp *vqp = vqp_of_tx(tx);
 	struct vqp_lane_dest dest = {
@@ -122,7 +127,7 @@ static int initiator_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg
  * included, and for the data that a READ or an atomic operation will return.
  */
 static int initiator_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
-		   u32 offset, u32 bytes)
+			  u32 offset, u32 bytes)
 {
 	const u32 charge = vqp_op_returns_data(pkt->op) ? pkt->msg_bytes : bytes;
 	int passed, ret;
@@ -140,7 +145,7 @@ static int initiator_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg
 }
 
 static int initiator_place(struct vqp_tx *tx, struct vqp_msg *msg, u32 offset,
-		    const void *data, u32 bytes)
+			   const void *data, u32 bytes)
 {
 	struct vqp_cursor c;
 	int ret;
@@ -290,7 +295,7 @@ static void initiator_timeout(struct timer_list *timer)
 	struct initiator_before before;
 
 	spin_lock(&vqp->lock);
-	if (vqp->carrier == &vqp_dc_carrier) {
+	if (initiator_is_attached(vqp)) {
 		before = initiator_enter(vqp);
 		vqp_tx_timeout(&vqp->dc.tx, initiator_now_us());
 		initiator_leave(vqp, &before);
@@ -314,7 +319,7 @@ void vqp_initiator_run(struct vqp *vqp)
 void vqp_initiator_kick(struct vqp *vqp)
 {
 	spin_lock_bh(&vqp->lock);
-	if (vqp->carrier == &vqp_dc_carrier) {
+	if (initiator_is_attached(vqp)) {
 		vqp_initiator_run(vqp);
 		vqp_send_resume(vqp);
 	}

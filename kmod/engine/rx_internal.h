@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The functions that the files of the target share. rx_table.c has the contexts and their life, and
- * rx.c what a context does with a packet.
+ * rx_request.c what a context does with a packet.
  */
 #ifndef VQP_ENGINE_RX_INTERNAL_H
 #define VQP_ENGINE_RX_INTERNAL_H
@@ -16,7 +16,7 @@ struct vqp_rx_call {
 	u64 now_us;
 };
 
-/* ---- rx.c ---- */
+/* ---- rx_request.c ---- */
 
 /* Send a NAK. rx is NULL if the flow has no context, and then nak is not VQP_NAK_SEQ. */
 void vqp_rx_nak(const struct vqp_rx_call *call, struct vqp_rx *rx, u32 ack_psn, u8 nak);

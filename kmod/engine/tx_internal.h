@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The functions that the files of the initiator share. They are called with the flow locked, as
- * those of engine/tx.h are. tx.c has the messages of a flow and drives the others.
+ * those of engine/tx.h are. tx_flow.c has the messages of a flow, and drives the others.
  */
 #ifndef VQP_ENGINE_TX_INTERNAL_H
 #define VQP_ENGINE_TX_INTERNAL_H
@@ -62,7 +62,7 @@ static inline void vqp_tx_next_turn(struct vqp_tx *tx)
 		tx->cut_turn++;
 }
 
-/* ---- tx.c: the messages of a flow ---- */
+/* ---- tx_flow.c: the messages of a flow ---- */
 
 /*
  * The packet `psn` cannot be carried out. Packets before it still can, so its message fails when it

@@ -46,8 +46,8 @@
 /*
  * Attach to the VQP namespace with address gid, or, if gid is all zeros, to the oldest one of the
  * caller's network namespace. To attach to the same namespace again is no error. ENONET if the
- * network namespace has no VQP namespace; EADDRNOTAVAIL if it has none with that address; EISCONN if
- * the context is attached to another; EPERM if it is the host's own, which needs CAP_NET_ADMIN.
+ * network namespace has no VQP namespace; EADDRNOTAVAIL if it has none with that address; EISCONN
+ * if the context is attached to another; EPERM if it is the host's own, which needs CAP_NET_ADMIN.
  */
 struct vqp_attach {
 	__u8  gid[VQP_GID_BYTES];	/* in: the address, or zeros; out: the address */
@@ -114,8 +114,8 @@ struct vqp_create_cq {
 #define VQP_QP_SQ_SIG_ALL	(1U << 0)	/* Each send request completes with a CQE. */
 
 /*
- * Make a VQP. EBADF or EINVAL if a descriptor is no CQ of this context; ENOSPC if no number is left;
- * EDQUOT beyond the namespace's limit on VQPs.
+ * Make a VQP. EBADF or EINVAL if a descriptor is no CQ of this context; ENOSPC if no number is
+ * left; EDQUOT beyond the namespace's limit on VQPs.
  */
 struct vqp_create_qp {
 	__s32 send_cq_fd;
@@ -157,8 +157,8 @@ struct vqp_connect {
 /*
  * Make a VQP that is connected back to the sender of a message that qp_num received; src_gid and
  * src_qp are those of the message's CQE. The new VQP has the CQs and the send queue size of qp_num,
- * and no receive queue: messages of the sender go on arriving at qp_num. ENOENT; EINVAL if qp_num is
- * not bound; and the errors of CREATE_QP and CONNECT.
+ * and no receive queue: messages of the sender go on arriving at qp_num. ENOENT; EINVAL if qp_num
+ * is not bound; and the errors of CREATE_QP and CONNECT.
  */
 struct vqp_accept {
 	__u32 qp_num;
@@ -222,15 +222,15 @@ struct vqp_recv_wr {
 
 /*
  * Post a list of requests, which lie one behind the other from `wrs` on. Each begins with a struct
- * vqp_send_wr or vqp_recv_wr of wr_bytes bytes, and its SGEs have sge_bytes bytes each: the sizes of
- * the structs that user space was compiled with. The kernel treats these structs as it does
+ * vqp_send_wr or vqp_recv_wr of wr_bytes bytes, and its SGEs have sge_bytes bytes each: the sizes
+ * of the structs that user space was compiled with. The kernel treats these structs as it does
  * arguments: a size below that of the first version, or no multiple of 8, is EINVAL, and bytes at
  * the end that it does not know must be zero (E2BIG).
  *
  * `posted` is the number of requests that were posted, also when the call fails. The request with
  * that index is the one that failed, and those behind it were not looked at. EINVAL (opcode, flags,
- * layout, sizes); EACCES (lkey, range or access); ENOMEM if the queue is full; ENOTCONN (POST_SEND);
- * EMSGSIZE; EFAULT; ENOENT; EIO if the VQP has failed.
+ * layout, sizes); EACCES (lkey, range or access); ENOMEM if the queue is full; ENOTCONN
+ * (POST_SEND); EMSGSIZE; EFAULT; ENOENT; EIO if the VQP has failed.
  */
 struct vqp_post {
 	__u32 qp_num;
@@ -286,9 +286,9 @@ struct vqp_query_qp {
 
 /*
  * Arenas: mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, context_fd, 0), where length is a
- * multiple of the page size and at most VQP_MAX_ARENA_BYTES, maps zeroed kernel memory, which REG_MR
- * need not pin. It is charged to the memory cgroup, and does not count for RLIMIT_MEMLOCK. EINVAL;
- * ENOMEM; EDQUOT beyond the namespace's limit on bytes.
+ * multiple of the page size and at most VQP_MAX_ARENA_BYTES, maps zeroed kernel memory, which
+ * REG_MR need not pin. It is charged to the memory cgroup, and does not count for RLIMIT_MEMLOCK.
+ * EINVAL; ENOMEM; EDQUOT beyond the namespace's limit on bytes.
  */
 
 /* ---- CQs ------------------------------------------------------------- */
@@ -342,8 +342,8 @@ struct vqp_cqe {
  * The ring of a CQ: this header, and `entries` CQEs from byte VQP_CQ_CQE_OFFSET on. The kernel
  * writes the CQE at tail % entries and then stores tail with release semantics. User space loads
  * tail with acquire semantics, reads the CQE at head % entries, and then stores head with release
- * semantics. Both count modulo 2^32, and the CQ is full when tail - head == entries. poll(2) reports
- * EPOLLIN while tail != head, and EPOLLERR once the CQ has overflowed.
+ * semantics. Both count modulo 2^32, and the CQ is full when tail - head == entries. poll(2)
+ * reports EPOLLIN while tail != head, and EPOLLERR once the CQ has overflowed.
  */
 struct vqp_cq_ring {
 	__u32 head;			/* written by user space */
