@@ -121,9 +121,12 @@ int vqp_limits_lower(json_t *granted, const json_t *asked, struct vqp_error *err
 
 	json_object_foreach((json_t *)asked, name, value) {
 		json_auto_t *most = json_incref(json_object_get(granted, name));
+		const struct kind *kind = find(name);
 
+		if (!kind)
+			return vqp_error_set(error, -EINVAL, "\"%s\" is no limit", name);
 		if (!most)
-			most = normal(find(name));
+			most = normal(kind);
 		if (most && is_more(value, most))
 			return refuse(name, value, most, error);
 		if (!most || json_object_set(granted, name, value))

@@ -40,7 +40,7 @@ json_t *vqp_limits_default(void);
 /*
  * Replaces limits in `granted` by those in `asked`, if these are not higher. Both objects have been
  * checked. A limit that `granted` does not have is that of vqp_limits_default(). 0; -EPERM if a
- * limit in `asked` is higher; -ENOMEM.
+ * limit in `asked` is higher; -EINVAL if it is not known; -ENOMEM.
  */
 int vqp_limits_lower(json_t *granted, const json_t *asked, struct vqp_error *error);
 

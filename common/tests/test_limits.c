@@ -127,6 +127,16 @@ static void limits_are_lowered_and_never_raised(void **state)
 	lowers("{\"max_vqps\": 10}", "{\"max_vqps\": \"unlimited\"}", NULL, "max_vqps: \"unlimited\" is more than 10");
 }
 
+static void a_limit_that_is_not_known_is_not_lowered(void **state)
+{
+	cleanup_error struct vqp_error error = { 0 };
+	json_auto_t *granted = unit_json("{}"), *asked = unit_json("{\"mtu\": 7}");
+
+	(void)state;
+	assert_int_equal(vqp_limits_lower(granted, asked, &error), -EINVAL);
+	assert_string_equal(vqp_error_text(&error), "\"mtu\" is no limit");
+}
+
 /* Of which nothing was said it is normal, and no more than that. */
 static void priorities_are_lowered_and_never_raised(void **state)
 {
@@ -146,6 +156,7 @@ int main(void)
 		cmocka_unit_test(by_default_nothing_is_limited),
 		cmocka_unit_test(limits_are_lowered_and_never_raised),
 		cmocka_unit_test(priorities_are_lowered_and_never_raised),
+		cmocka_unit_test(a_limit_that_is_not_known_is_not_lowered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
