@@ -31,6 +31,21 @@ traced_times() {
 	(($(grep -c " $1: " /run/vqp/trace) == $2)) || { echo "$1 $(grep -c " $1: " /run/vqp/trace) times" >&2; return 1; }
 }
 
+# ADDRESS PORT KEY ADDR: READs, WRITEs and messages make a VQP change to rc and back.
+changes_of_carriers_are_traced() {
+	local before
+	before=$(events rc_switches)
+	traces weave_until_switched "$((before + 1))" "$@"
+	woven_end vqp-a
+	traced vqp_carrier 'dc -> rc'
+	traced vqp_carrier 'rc -> dc'
+}
+
+weave_until_switched() {
+	weave "${@:2}"
+	eventually more_than rc_switches "$1"
+}
+
 messages_are_traced() {
 	vqpctl cache flush
 	traces inside vqp-a vqpt send 10.90.0.3 700 --bytes=100 --count=50

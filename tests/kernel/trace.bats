@@ -25,9 +25,7 @@ setup_file() {
 
 @test "from dc to rc and back" {
 	server=$(server weave-server 721)
-	on 1 "traces weave 10.90.0.3 $server && woven_end
-		traced vqp_carrier 'dc -> rc'
-		traced vqp_carrier 'rc -> dc'"
+	on 1 "changes_of_carriers_are_traced 10.90.0.3 $server"
 }
 
 @test "packets that are lost: sent again, and the congestion window is cut" {
