@@ -23,7 +23,7 @@ teardown_file() {
 	on_each bash -c 'source /vqp/tests/lib/platforms.bash; daemons_end'
 }
 
-helpers=lib/platforms.bash
+helpers=containers/platforms-faults.bash
 
 # PLATFORM: the runtime is killed at any time while it makes a container; then another has its place. Not its name:
 # containerd cleans up behind a runtime that failed when it gets round to it.
@@ -91,20 +91,7 @@ many_at_once() {
 @test "containerd: 32 at once" { many_at_once containerd; }
 
 @test "Docker: a container whose daemons are all killed is started anew by them" {
-	NODE_TIMEOUT=400 on 1 'docker run --detach --restart=always --runtime=vqp --name x1 vqp-test vqpt echo-server 7000
-		old=$(docker_pid x1)
-		pkill -9 -x dockerd
-		pkill -9 -f "^/usr/bin/containerd-shim-runc-v2"
-		pkill -9 -x containerd
-		kill -9 $old
-		eventually gone dockerd
-		eventually gone containerd
-		daemons
-		anew() { new=$(docker_pid x1) && ((new > 0 && new != old)) && has_namespace $(docker_address x1); }
-		eventually anew
-		has_namespaces 1
-		docker_exec x1 vqpt --count=2 send $(docker_address x1) 7000
-		docker_remove x1'
+	NODE_TIMEOUT=400 on 1 docker_starts_anew
 }
 
 # All platforms at once, for a node takes its time to boot. Those of runc and crun have the addresses that they had,

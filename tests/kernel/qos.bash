@@ -88,3 +88,157 @@ messages_keep_the_rate() {
 	# what it may send at once, and 40 messages of 20,000 bytes
 	(($(now_us) - begin >= (40 * 20000 - 65536 - 20000) * 1000000 / 204800))
 }
+
+# ---- What follows has memory to write to and read from as its arguments: ADDRESS PORT KEY ADDR, of the other node
+# and, in four more words, of this one. ----
+
+vqps_share_the_rate() {
+	rate qos-a 1M
+	for _ in 1 2 3; do serve qos-a flood write "$@" --bytes=16K --depth=8; done
+	keeps_rate qos-a 1048576 16384 24
+	# shellcheck disable=SC2016 # jq's variable
+	shares_pass qos-a 6 'add as $all | length == 3 and all(. * 3 > $all * 0.6)'
+}
+
+carriers_share_the_rate() {
+	rate qos-a 1M
+	serve qos-a flood write "${@:1:4}" --bytes=16K --depth=4
+	serve qos-a flood write "${@:5}" --bytes=16K --depth=4
+	keeps_rate qos-a 1048576 16384 8
+	eventually two_have_sent
+}
+
+two_have_sent() { shares_of qos-a | jq -e 'length == 2 and all(.[1] > 20)'; }
+
+# On one node a message is sent as a whole.
+lengths_share_the_rate() {
+	serve qos-a flood write "${@:5}" --bytes=1M --depth=2
+	serve qos-a flood write "${@:1:4}" --bytes=4K --depth=16
+	rate qos-a 1M
+	sleep 1
+	shares_pass qos-a 9 'min >= 1 and max * 4096 >= (min - 1) * 1048576 / 4'
+}
+
+rate_changes() {
+	rate qos-a 64K
+	serve qos-a flood write "$@" --bytes=16K --depth=4
+	keeps_rate qos-a 65536 16384 4
+	rate qos-a 1M
+	keeps_rate qos-a 1048576 16384 4
+	rate qos-a unlimited
+	eventually faster_than qos-a 2097152 16384
+}
+
+# Each of the flows waits longer than giveup_ms allows a flow to be without progress.
+held_back_and_not_failed() {
+	local stale resent tries
+	rate qos-a 64K
+	stale=$(events stale)
+	# a node that stands still has everything sent to it again
+	for ((tries = 0; tries < 5; tries++)); do
+		resent=$(events resent)
+		twelve_write "$@"
+		resent=$(($(events resent) - resent))
+		echo "$resent sent again"
+		((resent >= 12)) || break
+	done
+	((resent < 12))
+	(($(events stale) == stale))
+}
+
+twelve_write() {
+	local i pids=()
+	for i in {1..12}; do
+		inside qos-a vqpt write "$1" "$2" "$3" $(($4 + (i << 16))) --bytes=64K &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do wait "$i"; done
+}
+
+rates_are_apart() {
+	rate qos-a 64K
+	serve qos-a flood write "$@" --bytes=16K --depth=8
+	serve qos-b flood write "$@" --bytes=16K --depth=8
+	eventually faster_than qos-b 1048576 16384
+	keeps_rate qos-a 65536 16384 8
+}
+
+killed_while_held_back() {
+	local before throttled pids=()
+	before=$(census)
+	for _ in 1 2 3; do
+		serve qos-a flood write "${@:1:4}" --bytes=64K --depth=8
+		pids+=("$pid")
+		serve qos-a flood write "${@:5}" --bytes=64K --depth=8
+		pids+=("$pid")
+	done
+	rate qos-a 64K
+	throttled=$(events throttled)
+	eventually more_than throttled "$throttled"
+	kill -9 "${pids[@]}"
+	eventually census_is "$before"
+}
+
+deleted_while_held_back() {
+	local before far near
+	before=$(census)
+	box qos-d 12 10.96.0.4
+	serve qos-d flood write "${@:1:4}" --bytes=64K --depth=8
+	far=$pid
+	serve qos-d flood write "${@:5}" --bytes=64K --depth=8
+	near=$pid
+	rate qos-d 64K
+	vqpctl ns del --tenant 12 --address 10.96.0.4
+	eventually has_ended "$far"
+	eventually has_ended "$near"
+	ip netns del qos-d
+	eventually census_is "$before"
+}
+
+has_ended() { ! kill -0 "$1"; }
+
+low_ones_yield_and_go_on() {
+	local yielded sent
+	priority qos-a low
+	priority qos-b high
+	for _ in 1 2 3 4; do serve qos-a flood write "$@" --bytes=64K --depth=8; done
+	eventually nobody_yields
+	yielded=$(events yielded) sent=$(sent_by qos-a)
+	inside qos-b vqpt send 10.96.0.3 700 --count=300 --depth=1
+	(($(events yielded) > yielded && $(sent_by qos-a) > sent))
+	eventually nobody_yields
+	eventually sends_more qos-a "$(sent_by qos-a)"
+}
+
+# NAME MESSAGES: its VQPs have sent more than that.
+sends_more() { (($(sent_by "$1") > $2)); }
+
+equals_do_not_yield() {
+	local yielded
+	yielded=$(events yielded)
+	serve qos-a flood write "$@" --bytes=64K --depth=8
+	serve qos-b flood read "$@" --bytes=64K --depth=8
+	sleep 2
+	(($(events yielded) == yielded))
+}
+
+what_yields_is_whole() {
+	local yielded
+	yielded=$(events yielded)
+	priority qos-a low
+	serve qos-b flood read "$@" --bytes=64 --depth=1
+	inside qos-a vqpt send 10.96.0.3 700 --bytes=50000 --count=30 --depth=4
+	inside qos-a vqpt read "$@" --bytes=500000 --count=2
+	(($(events yielded) > yielded))
+}
+
+priority_changes() {
+	serve qos-b flood write "$@" --bytes=64 --depth=1
+	serve qos-a flood write "$@" --bytes=64K --depth=8
+	nobody_yields
+	priority qos-a low
+	eventually more_than yielded "$(events yielded)"
+	priority qos-a normal
+	sleep 1
+	nobody_yields
+}

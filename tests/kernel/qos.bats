@@ -56,89 +56,42 @@ memory() {
 @test "rate: VQPs of a namespace share it" {
 	local far near
 	memory
-	on 1 "rate qos-a 1M
-		for i in 1 2 3; do serve qos-a flood write $far --bytes=16K --depth=8; done
-		keeps_rate qos-a 1048576 16384 24
-		shares_pass qos-a 6 'add as \$all | length == 3 and all(. * 3 > \$all * 0.6)'"
+	on 1 "vqps_share_the_rate $far"
 }
 @test "rate: VQPs of both carriers share it" {
 	local far near
 	memory
-	on 1 "rate qos-a 1M
-		serve qos-a flood write $far --bytes=16K --depth=4; serve qos-a flood write $near --bytes=16K --depth=4
-		keeps_rate qos-a 1048576 16384 8
-		both_send() { shares_of qos-a | jq -e 'length == 2 and all(.[1] > 20)'; }
-		eventually both_send"
+	on 1 "carriers_share_the_rate $far $near"
 }
 @test "rate: VQPs share it however long their messages are" {
 	local far near
 	memory
-	# on one node a message is sent as a whole
-	on 1 "serve qos-a flood write $near --bytes=1M --depth=2; serve qos-a flood write $far --bytes=4K --depth=16
-		rate qos-a 1M
-		sleep 1; shares_pass qos-a 9 'min >= 1 and max * 4096 >= (min - 1) * 1048576 / 4'"
+	on 1 "lengths_share_the_rate $far $near"
 }
 @test "rate: changes while it is used, and may be lifted" {
 	local far near
 	memory
-	on 1 "rate qos-a 64K; serve qos-a flood write $far --bytes=16K --depth=4
-		keeps_rate qos-a 65536 16384 4
-		rate qos-a 1M; keeps_rate qos-a 1048576 16384 4
-		rate qos-a unlimited
-		eventually faster_than qos-a 2097152 16384"
+	on 1 "rate_changes $far"
 }
 @test "rate: a flow that is held back has not failed, and sends nothing twice" {
 	local far near
 	memory
-	# each of them waits longer than giveup_ms allows a flow to be without progress
-	NODE_TIMEOUT=400 on 1 "rate qos-a 64K; stale=\$(events stale)
-		# a node that stands still has everything sent to it again
-		for try in {1..5}; do
-			resent=\$(events resent) pids=()
-			for i in {1..12}; do
-				inside qos-a vqpt write ${far% *} \$((${far##* } + (i << 16))) --bytes=64K & pids+=(\$!)
-			done
-			for pid in \"\${pids[@]}\"; do wait \"\$pid\"; done
-			resent=\$((\$(events resent) - resent)); echo \"\$resent sent again\"
-			((resent >= 12)) || break
-		done
-		((resent < 12)); ((\$(events stale) == stale))"
+	NODE_TIMEOUT=400 on 1 "held_back_and_not_failed $far"
 }
 @test "rate: of one namespace is none of another's" {
 	local far near
 	memory
-	on 1 "rate qos-a 64K
-		serve qos-a flood write $far --bytes=16K --depth=8; serve qos-b flood write $far --bytes=16K --depth=8
-		eventually faster_than qos-b 1048576 16384
-		keeps_rate qos-a 65536 16384 8"
+	on 1 "rates_are_apart $far"
 }
 @test "rate: who dies while it is held back leaves nothing" {
 	local far near
 	memory
-	on 1 "before=\$(census)
-		for i in 1 2 3; do
-			for to in '$far' '$near'; do
-				serve qos-a flood write \$to --bytes=64K --depth=8; pids+=(\$pid)
-			done
-		done
-		rate qos-a 64K
-		throttled=\$(events throttled)
-		eventually eval '((\$(events throttled) > throttled))'
-		kill -9 \${pids[@]}
-		eventually census_is \"\$before\""
+	on 1 "killed_while_held_back $far $near"
 }
 @test "rate: a namespace goes while its VQPs are held back" {
 	local far near
 	memory
-	on 1 "before=\$(census)
-		box qos-d 12 10.96.0.4
-		serve qos-d flood write $far --bytes=64K --depth=8; far=\$pid
-		serve qos-d flood write $near --bytes=64K --depth=8; near=\$pid
-		rate qos-d 64K
-		vqpctl ns del --tenant 12 --address 10.96.0.4
-		eventually eval '! kill -0 \$far'; eventually eval '! kill -0 \$near'
-		ip netns del qos-d
-		eventually census_is \"\$before\""
+	on 1 "deleted_while_held_back $far $near"
 }
 
 # ---- priorities ----
@@ -147,40 +100,21 @@ memory() {
 	local far near
 	memory
 	on 2 'serve qos-c echo-server 700 --bytes=64'
-	on 1 "priority qos-a low; priority qos-b high
-		for i in 1 2 3 4; do serve qos-a flood write $far --bytes=64K --depth=8; done
-		eventually nobody_yields
-		yielded=\$(events yielded) sent=\$(sent_by qos-a)
-		inside qos-b vqpt send 10.96.0.3 700 --count=300 --depth=1
-		((\$(events yielded) > yielded && \$(sent_by qos-a) > sent))
-		eventually nobody_yields
-		sent=\$(sent_by qos-a)
-		eventually eval '((\$(sent_by qos-a) > sent))'"
+	on 1 "low_ones_yield_and_go_on $far"
 }
 @test "priority: those of one priority do not yield to each other" {
 	local far near
 	memory
-	on 1 "yielded=\$(events yielded)
-		serve qos-a flood write $far --bytes=64K --depth=8; serve qos-b flood read $far --bytes=64K --depth=8
-		sleep 2
-		((\$(events yielded) == yielded))"
+	on 1 "equals_do_not_yield $far"
 }
 @test "priority: what yields is received whole and in order" {
 	local far near
 	memory
 	on 2 'serve qos-c echo-server 700 --bytes=50000 --depth=8'
-	on 1 "priority qos-a low
-		serve qos-b flood read $far --bytes=64 --depth=1
-		inside qos-a vqpt send 10.96.0.3 700 --bytes=50000 --count=30 --depth=4
-		inside qos-a vqpt read $far --bytes=500000 --count=2
-		(($(on 1 'events yielded') < \$(events yielded)))"
+	on 1 "what_yields_is_whole $far"
 }
 @test "priority: changes while it is used" {
 	local far near
 	memory
-	on 1 "serve qos-b flood write $far --bytes=64 --depth=1; serve qos-a flood write $far --bytes=64K --depth=8
-		yielded=\$(events yielded); sleep 1; ((\$(events yielded) == yielded))
-		priority qos-a low; eventually eval '((\$(events yielded) > yielded))'
-		priority qos-a normal; sleep 1
-		yielded=\$(events yielded); sleep 1; ((\$(events yielded) == yielded))"
+	on 1 "priority_changes $far"
 }

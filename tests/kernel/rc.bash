@@ -24,6 +24,32 @@ woven_end() {
 	grep -qx 'status 0' "$woven-${1:-vqp-a}"
 }
 
+# COUNT: weave until carriers have been changed more often than that.
+switches_until() {
+	local tries
+	for ((tries = 0; tries < 500; tries++)); do
+		! more_than rc_switches "$1" || break
+		! woven_ended vqp-a || break
+		sleep 1
+	done
+	woven_end vqp-a
+	more_than rc_switches "$1"
+}
+
+# ADDRESS PORT KEY ADDR: vqp-b weaves there, too, and is killed, which vqp-a does not notice.
+another_is_killed() {
+	local before
+	before=$(alive vqp)
+	weave "$@" vqp-b
+	eventually pkill -9 -f "^vqpt --count=0 weave $1"
+	eventually alive_are vqp "$before"
+	goes_on
+	woven_end vqp-a
+}
+
+# OBJECTS COUNT: that many are alive.
+alive_are() { (($(alive "$1") == $2)); }
+
 # NAME: it ended.
 woven_ended() { grep -q '^status' "$woven-${1:-vqp-a}"; }
 
@@ -33,8 +59,6 @@ happens() {
 	before=$(events "$1")
 	eventually more_than "$1" "$before"
 }
-
-more_than() { (($(events "$1") > $2)); }
 
 # Requests go from NIC to NIC.
 goes_on() { happens rc_requests; }

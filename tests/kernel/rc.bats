@@ -72,13 +72,7 @@ reads() {
 @test "1,000 times from dc to rc and back: all requests once, and in order" {
 	before=$(on 1 'events rc_switches')
 	begin_weaving
-	NODE_TIMEOUT=600 on 1 "for ((i = 0; i < 500; i++)); do
-			! more_than rc_switches $((before + 999)) || break
-			! woven_ended || break
-			sleep 1
-		done
-		woven_end
-		more_than rc_switches $((before + 999))"
+	NODE_TIMEOUT=600 on 1 "switches_until $((before + 999))"
 }
 
 @test "acknowledgements are lost until the link fails: all requests once, and in order" {
@@ -150,11 +144,7 @@ reads() {
 @test "a client is killed: nothing of it is left, others on the link notice nothing" {
 	on 1 "weave 10.90.0.3 $(server weave-server 710)"
 	other=$(on 2 'serve vqp-d weave-server 710; echo $port $key $addr')
-	on 1 "before=\$(alive vqp)
-		weave 10.90.0.4 $other vqp-b
-		eventually pkill -9 -f '^vqpt --count=0 weave 10.90.0.4'
-		vqps_are() { (( \$(alive vqp) == before )); }
-		eventually vqps_are; goes_on; woven_end"
+	on 1 "another_is_killed 10.90.0.4 $other"
 }
 
 @test "a namespace goes while its memory is reached by rc: requests fail, no window is left" {

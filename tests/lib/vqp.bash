@@ -31,6 +31,9 @@ in_use() {
 # NAME COMMAND...: run it in that network namespace.
 inside() { ip netns exec "$@"; }
 
+# EVENT COUNT: it has happened more often than that.
+more_than() { (($(events "$1") > $2)); }
+
 # NAME SERVER-COMMAND...: start a vqpt server there; sets pid, port, key, addr.
 serve() {
 	local words
