@@ -33,6 +33,12 @@ reads() {
 @test "reads of 200,001 bytes, more pages than a work request has, into 16 pieces" { reads 200001 60 --sges=16; }
 @test "reads of 3 MiB, across windows" { reads 3M 20; }
 
+# tests/kernel/pull.bats has all about these; this is for whoever has not the time for it
+@test "messages of 300 KiB, which their receiver reads" {
+	on 2 'serve vqp-c echo-server 720 --bytes=300K --depth=8'
+	on 1 'brings zcopy_messages 10 inside vqp-a vqpt send 10.90.0.3 720 --bytes=300K --depth=8 --count=100'
+}
+
 @test "a peer that is not busy is no reason for a link" {
 	target=$(server mem-server 711)
 	on 1 "eventually links_down
