@@ -107,14 +107,31 @@ small_messages_are_not_fetched() {
 	(( $(events zcopy_messages) == before ))
 }
 
-at_most_256_senders() {
-	box vqp-many 9 10.90.0.5
-	storm() { inside vqp-many vqpt storm 10.90.0.3 720 --bytes=40 --count="$1" --depth=8; }
+# NAME COUNT: so many VQPs send a message from there; how many messages were fetched is in `fetched`.
+storm() {
+	local before
 	before=$(events zcopy_messages)
-	fetched() { storm 8; more_than zcopy_messages "$before"; }
-	eventually fetched
-	storm 300
-	count=$(($(events zcopy_messages) - before))
-	echo "$count fetched"
-	((200 <= count && count <= 256))
+	inside "$1" vqpt storm 10.90.0.3 720 --bytes=40 --count="$2" --depth=8
+	fetched=$(($(events zcopy_messages) - before))
+}
+
+# Some of so many are fetched.
+storm_fetches() {
+	storm "$1" 8
+	((fetched))
+}
+
+# Senders count whether or not their messages could be fetched, so that less than 256 may have been when no more is.
+at_most_256_senders() {
+	local sum=0 tries
+	box vqp-many 9 10.90.0.5
+	eventually storm_fetches vqp-a
+	for ((tries = 0; tries < 8; tries++)); do
+		storm vqp-many 300
+		echo "$fetched fetched"
+		sum=$((sum + fetched))
+		((fetched)) || break
+	done
+	((!fetched && 0 < sum && sum <= 256))
+	eventually storm_fetches vqp-a
 }
