@@ -18,7 +18,7 @@ static const struct spec {
 	const char *name;
 	enum kind kind;
 	bool repeated;
-	const char *const *names;	/* ENUM */
+	const char *const *names;	/* the names of an ENUM's values */
 } specs[VQP_ATTR_MAX + 1] = {
 	[VQP_ATTR_NETNS_FD]	 = { "netns_fd", U32 },
 	[VQP_ATTR_TENANT]	 = { "tenant", U32 },
@@ -124,7 +124,7 @@ static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *
 			mnl_attr_nest_end(msg, nest);
 		break;
 	case ENUM:
-		break;		/* only the kernel sends them */
+		break;		/* Only the kernel sends these. */
 	}
 	return ok ? 0 : -EINVAL;
 }
@@ -159,7 +159,7 @@ int vqp_attr_put(struct nlmsghdr *msg, size_t room, const json_t *object)
 	return put_object(msg, room, object);
 }
 
-/* Whatever bytes an administrator named a namespace with, the answer is valid JSON. */
+/* An administrator may name a namespace with any bytes. Makes a string of valid JSON of them. */
 static json_t *get_string(const struct nlattr *attr)
 {
 	char text[VQP_NAME_MAX];

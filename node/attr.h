@@ -7,10 +7,16 @@
 #include <libmnl/libmnl.h>
 #include <stddef.h>
 
-/* Append the fields of `object` to the message in a buffer of `room` bytes. -EINVAL: unknown or ill-typed field, or no room. */
+/*
+ * Appends the members of `object` as attributes to the message, which is in a buffer of `room`
+ * bytes. 0, or -EINVAL for an unknown member, one of the wrong type, or want of room.
+ */
 int vqp_attr_put(struct nlmsghdr *msg, size_t room, const json_t *object);
 
-/* Attributes from `offset` of the message's payload on, as an object; NULL if malformed or out of memory. Unknown ones are left out. */
+/*
+ * Returns the attributes from `offset` of the message's payload on as an object, without unknown
+ * ones. NULL if they are malformed, or without memory.
+ */
 json_t *vqp_attr_get(const struct nlmsghdr *msg, size_t offset);
 
 #endif

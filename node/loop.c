@@ -73,7 +73,7 @@ void vqp_loop_timer_ack(struct vqp_watch *watch)
 {
 	uint64_t expirations;
 
-	/* Late is as good as on time: how many were missed does not matter. */
+	/* The number of expirations does not matter: one late call stands for all. */
 	if (read(watch->fd, &expirations, sizeof(expirations)) < 0)
 		return;
 }
@@ -96,7 +96,7 @@ int vqp_loop_run(struct vqp_loop *loop)
 {
 	while (!loop->stopped) {
 		struct epoll_event event;
-		/* One at a time: a handler may free any other watch. */
+		/* Events are taken one at a time, because a handler may free any other watch. */
 		int n = epoll_wait(loop->epoll_fd, &event, 1, -1);
 		struct vqp_watch *watch = event.data.ptr;
 
@@ -104,7 +104,7 @@ int vqp_loop_run(struct vqp_loop *loop)
 			return -errno;
 		if (n <= 0)
 			continue;
-		if (!watch->ready)	/* the signals' */
+		if (!watch->ready)	/* This is the watch of the signals. */
 			break;
 		watch->ready(watch, event.events);
 	}

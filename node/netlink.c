@@ -9,12 +9,12 @@
 #include "attr.h"
 #include "netlink.h"
 
-#define BUFFER_BYTES 65536	/* of one datagram either way; the kernel's dumps use up to 32 KiB */
+#define BUFFER_BYTES 65536	/* for a datagram; the kernel's dumps use up to 32 KiB */
 
-/* One exchange; `data` is the caller's of talk(). */
+/* An exchange with the kernel. */
 struct exchange {
 	struct vqp_netlink *netlink;
-	bool answered;		/* the kernel has said its last word */
+	bool answered;		/* The last answer has arrived. */
 	int (*parse)(const struct nlmsghdr *msg, void *data);
 	void *data;
 };
@@ -66,13 +66,13 @@ static int find_message(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
-/* What the kernel says went wrong; what cannot be an errno value is no answer. */
+/* Checks the kernel's error; a number that cannot be an errno value is no answer. */
 static int answered_error(int error)
 {
 	return error < 0 && error >= -4095 ? -error : EBADMSG;
 }
 
-/* Acknowledgements, with the kernel's own words if it has any. */
+/* Parses an acknowledgement, with the kernel's message if it has one. */
 static int parse_ack(const struct nlmsghdr *msg, void *data)
 {
 	const struct nlmsgerr *ack = mnl_nlmsg_get_payload(msg);
@@ -101,7 +101,7 @@ static int parse_ack(const struct nlmsghdr *msg, void *data)
 	return MNL_CB_ERROR;
 }
 
-/* The end of a dump, good or bad. */
+/* Parses the end of a dump, which may be an error. */
 static int parse_done(const struct nlmsghdr *msg, void *data)
 {
 	struct exchange *exchange = data;
@@ -125,7 +125,7 @@ static int parse_data(const struct nlmsghdr *msg, void *data)
 	return exchange->parse(msg, exchange->data);
 }
 
-/* Send, and take answers until the last one. */
+/* Sends a message, and receives answers until the last one. */
 static int talk(struct vqp_netlink *netlink, struct nlmsghdr *msg,
 		int (*parse)(const struct nlmsghdr *msg, void *data), void *data)
 {
@@ -151,7 +151,7 @@ static int talk(struct vqp_netlink *netlink, struct nlmsghdr *msg,
 	if (ret == MNL_CB_STOP)
 		return 0;
 	err = errno;
-	if (!exchange.answered)		/* what is still to come must not be taken for the next answer */
+	if (!exchange.answered)		/* A late answer must not be taken for that of the next request. */
 		vqp_netlink_close(netlink);
 	return netlink->error[0] ? -err : set_error(netlink, err, strerror(err));
 }
@@ -210,7 +210,10 @@ static int request(struct vqp_netlink *netlink, enum vqp_cmd cmd, uint16_t flags
 		ret = talk(netlink, msg, parse, data);
 		if (ret != -ENOENT)
 			return ret;
-		/* No such thing; or the module was loaded anew and its family has another number. */
+		/*
+		 * There is no such object; or the module was loaded anew, and its family has
+		 * another number.
+		 */
 		memcpy(error, netlink->error, sizeof(error));
 		ret = resolve_family(netlink);
 		if (!ret && netlink->family == family)
@@ -232,7 +235,7 @@ static int parse_object(const struct nlmsghdr *msg, void *data)
 	return MNL_CB_OK;
 }
 
-/* Of a command that has nothing to say. */
+/* For a command without an answer. */
 static int ignore(const struct nlmsghdr *msg, void *data)
 {
 	(void)msg, (void)data;
@@ -280,7 +283,7 @@ int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **lis
 {
 	int ret;
 
-	/* The kernel says EINTR when what it lists changed meanwhile. */
+	/* The kernel's error is EINTR if the list has changed during the dump. */
 	do {
 		*list = json_array();
 		ret = request(netlink, cmd, NLM_F_DUMP, NULL, parse_item, *list);

@@ -30,7 +30,10 @@ int vqp_netns_open(const char *text)
 	if (n >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 
-	/* O_NONBLOCK: whatever else the path may name, opening it does not wait. */
+	/*
+	 * With O_NONBLOCK the opening of a FIFO or a device, which the path may name, does not
+	 * wait.
+	 */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;

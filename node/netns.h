@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Network namespaces, as people name them. */
+/* Network namespaces by path, process or name. */
 #ifndef VQP_NODE_NETNS_H
 #define VQP_NODE_NETNS_H
 
 #include <stdint.h>
 
 /*
- * Open a path ("/proc/1/ns/net", "/run/netns/blue"), a process ("pid:1") or a name
- * as `ip netns` uses it ("blue"). A file descriptor, or a negative errno value:
- * ENOENT; EINVAL: it is something else than a network namespace.
+ * Opens the network namespace at a path ("/proc/1/ns/net", "/run/netns/blue"), of a process
+ * ("pid:1") or of a name of `ip netns` ("blue"). Returns a file descriptor, or a negative errno
+ * value: -ENOENT; -EINVAL if it is no network namespace.
  */
 int vqp_netns_open(const char *text);
 
-/* The inode number of an open namespace, which is its name in the kernel; 0 if it cannot be told. */
+/*
+ * Returns the inode number of an open network namespace, by which the kernel names it; 0 on
+ * failure.
+ */
 uint32_t vqp_netns_inode(int fd);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include <jansson.h>
 
-/* A refusal; `err` is an errno value, positive or negative. NULL when memory ran out. */
+/* Returns a refusal; `err` is an errno value, positive or negative. NULL without memory. */
 json_t *vqp_reply_error(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What a refusal says, or NULL if `reply` is none. Lives as long as `reply`. */
+/* Returns the text of a refusal, which lives as long as `reply`; NULL if `reply` is no refusal. */
 const char *vqp_reply_text(const json_t *reply);
 
 #endif

@@ -47,18 +47,18 @@ static void drop(struct vqp_client *client)
 	vqp_server_tick(server);
 }
 
-/* What can bring the client forward. A hangup is reported in any case. */
+/* Returns the events that the client waits for. A hangup is reported in any case. */
 static uint32_t wanted_events(const struct vqp_client *client)
 {
-	if (vqp_line_unsent(&client->line))	/* one that does not read answers is not read from */
+	if (vqp_line_unsent(&client->line))	/* A client that does not read answers sends nothing. */
 		return EPOLLOUT;
 	if (client->asked)
 		return 0;
-	/* Writable is at once: the next request is served when the other clients have had their turn. */
+	/* EPOLLOUT comes at once: the next request is served after the other clients' turn. */
 	return vqp_line_complete(&client->line) ? EPOLLOUT : EPOLLIN;
 }
 
-/* False: the client went away, with what was to be sent to it. */
+/* Sends what is due. Returns false if the client has gone, and has been freed. */
 static bool settle(struct vqp_client *client)
 {
 	bool sent = !vqp_line_flush(&client->line);
@@ -80,7 +80,7 @@ bool vqp_server_answer(struct vqp_client *client, json_t *reply)
 	return settle(client) && queued;
 }
 
-/* Hand out the next request, if it is complete. */
+/* Passes the next request to its handler, if it is complete. */
 static void serve(struct vqp_client *client)
 {
 	json_auto_t *request = NULL;
@@ -116,7 +116,9 @@ static void client_ready(struct vqp_watch *watch, uint32_t events)
 	}
 }
 
-/* Those that come now wait in the backlog until a client leaves, or until the next tick if there is room. */
+/*
+ * New clients wait in the backlog until a client leaves, or until the next tick if there is room.
+ */
 static void stop_accepting(struct vqp_server *server)
 {
 	server->full = true;
@@ -166,7 +168,9 @@ static int start(struct vqp_server *server, struct vqp_loop *loop, int fd)
 	return ret;
 }
 
-/* Removes the socket that a dead server left at `addr`; 0 if there is nothing (any more). */
+/*
+ * Removes the socket that a dead server left at `addr`. 0 if there is nothing, or nothing any more.
+ */
 static int clear_path(const struct sockaddr_un *addr)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -180,7 +184,7 @@ static int clear_path(const struct sockaddr_un *addr)
 		return 0;
 	if (errno != ECONNREFUSED || lstat(addr->sun_path, &st))
 		return -errno;
-	if (!S_ISSOCK(st.st_mode))	/* connect() says the same of any file */
+	if (!S_ISSOCK(st.st_mode))	/* connect() has the same error for any file. */
 		return -EEXIST;
 	return unlink(addr->sun_path) ? -errno : 0;
 }
@@ -222,9 +226,9 @@ int vqp_server_listen_unix(struct vqp_server *server, struct vqp_loop *loop, con
 }
 
 /*
- * Clients that are there say something every second. Of one that is silent for as long as a lease
- * usually is, the node may have died or become unreachable without a word: it gives up its place
- * within a minute. What accept() returns has it from the listening socket.
+ * Clients send a request every second. If one is silent, its node may have died or become
+ * unreachable. Keepalives of TCP free its place within a minute, which is a usual lease. Sockets of
+ * accept() inherit the options of the listening socket.
  */
 static void find_dead_peers(int fd)
 {

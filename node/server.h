@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A listening socket whose clients send requests as JSON lines and get an answer to each, in order. */
+/*
+ * A listening socket whose clients send requests as JSON lines and get an answer to each, in order.
+ */
 #ifndef VQP_NODE_SERVER_H
 #define VQP_NODE_SERVER_H
 
@@ -18,8 +20,8 @@ struct vqp_client {
 	struct vqp_server *server;
 	struct vqp_client *next, **link;
 	struct vqp_line line;
-	bool asked;		/* a request was handed out and not answered yet */
-	bool finished;	/* close it */
+	bool asked;		/* A request has been handed out and not been answered yet. */
+	bool finished;		/* The client is to be closed. */
 };
 
 struct vqp_server {
@@ -30,28 +32,35 @@ struct vqp_server {
 	bool full;
 	void *owner;
 	/*
-	 * A request, borrowed. Ends in vqp_server_answer(), now or later; the
-	 * client's next request is read only then.
+	 * A request has arrived, which is borrowed. It is answered by vqp_server_answer(), now or
+	 * later. The client's next request is read only then.
 	 */
 	void (*request)(struct vqp_client *client, json_t *request);
-	/* The client went away before its answer. May be NULL if request() always answers at once. */
+	/*
+	 * The client has gone before its answer. This may be NULL if request() always answers at
+	 * once.
+	 */
 	void (*gone)(struct vqp_client *client);
 };
 
-/* Listen on a Unix socket of mode 0600; a dead one of that name is replaced. -EADDRINUSE: a live one is there; -EEXIST: another file. */
+/*
+ * Listens on a Unix socket of mode 0600, and replaces a dead socket of that name. -EADDRINUSE if a
+ * live socket has the name, and -EEXIST if another file has.
+ */
 int vqp_server_listen_unix(struct vqp_server *server, struct vqp_loop *loop, const char *path);
 
-/* Listen on ADDR:PORT. -EINVAL: no such address. */
+/* Listens on ADDR:PORT. -EINVAL if there is no such address. */
 int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, const char *addr,
 			  const char *default_port);
 
 /*
- * Consumes `reply`; NULL (out of memory) drops the client. The client may be freed. False: it
- * has gone without the answer, and gone() is not called.
+ * Answers a request by `reply`, which is consumed; NULL, for want of memory, drops the client. The
+ * client may be freed. Returns false if it has gone without the answer, and then gone() is not
+ * called.
  */
 bool vqp_server_answer(struct vqp_client *client, json_t *reply);
 
-/* From time to time: accepts again when what was missing, as memory or descriptors, may be there. */
+/* Is called from time to time: accepts again after want of memory or descriptors. */
 void vqp_server_tick(struct vqp_server *server);
 
 void vqp_server_exit(struct vqp_server *server);

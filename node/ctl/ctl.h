@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the commands of vqpctl share. */
+/* The parts that the commands of vqpctl share. */
 #ifndef VQPCTL_CTL_H
 #define VQPCTL_CTL_H
 
@@ -9,57 +9,63 @@
 
 #include "../netlink.h"
 
-/* Command line of a command. Strings are NULL where not given. */
-/* Instead of a limit: none was given; there is to be none. */
+/* The values of a limit in struct ctl_args that was not given, and of one that is "unlimited". */
 #define CTL_NOT_GIVEN	(-1)
 #define CTL_UNLIMITED	(-2)
 
+/* The command line of a command. Strings that were not given are NULL. */
 struct ctl_args {
 	bool json, dry_run, remove, full;
 	bool has_tenant;
 	uint32_t tenant;
 	uint32_t count;
 	int64_t max_vqps, max_mrs, max_bytes, max_rate;	/* or CTL_NOT_GIVEN, CTL_UNLIMITED */
-	uint8_t priority;	/* 0: not given */
+	uint8_t priority;	/* 0 if it was not given */
 	const char *netns, *address, *name, *socket, *device;
-	char **words;		/* arguments that are no options */
+	char **words;		/* the arguments that are no options */
 	int nwords;
 };
 
 struct ctl_command {
-	const char *noun, *verb;	/* verb: NULL if there is none */
-	const char *options;		/* letters of those it takes, besides --json and --help */
+	const char *noun, *verb;	/* verb is NULL if there is none */
+	const char *options;		/* the letters of its options, without --json and --help */
 	int min_words, max_words;
-	const char *usage;		/* what follows noun and verb */
+	const char *usage;		/* the text behind noun and verb */
 	const char *summary;
-	int (*run)(const struct ctl_args *args);	/* the exit status */
+	int (*run)(const struct ctl_args *args);	/* returns the exit status */
 };
 
-/* Report a failure, as JSON too if wanted. Returns the exit status for `err`, an errno value of either sign. */
+/*
+ * Reports a failure, with --json also as JSON. Returns the exit status for `err`, an errno value of
+ * either sign.
+ */
 int ctl_fail(const struct ctl_args *args, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Print an object or array as JSON and free it. Returns the exit status. */
+/* Prints an object or array as JSON, and consumes it. Returns the exit status. */
 int ctl_print_json(json_t *json);
 
-/* One netlink request; failures are reported. 0 or the exit status. */
+/* Makes a netlink request, and reports a failure. 0 or the exit status. */
 int ctl_do(const struct ctl_args *args, enum vqp_cmd cmd, const json_t *request, json_t **reply);
 int ctl_dump(const struct ctl_args *args, enum vqp_cmd cmd, json_t **list);
 
-/* {"tenant","gid"} of --tenant and --address into `object`. 0 or the exit status. */
+/* Adds the members tenant and gid, of --tenant and --address, to `object`. 0 or the exit status. */
 int ctl_put_key(const struct ctl_args *args, json_t *object);
 
 struct ctl_column {
-	const char *key;	/* of the objects */
+	const char *key;	/* a member of each object */
 	const char *title;
 };
 
-/* An array of objects as a table, or as JSON; frees it. `columns` ends with a NULL key. Returns the exit status. */
+/*
+ * Prints an array of objects as a table, or with --json as JSON, and consumes it. `columns` ends
+ * with a NULL key. Returns the exit status.
+ */
 int ctl_print_table(const struct ctl_args *args, json_t *list, const struct ctl_column *columns);
 
 int ctl_status(const struct ctl_args *args);
 int ctl_pool(const struct ctl_args *args);
-/* --priority as the kernel has it; NULL: the end of those there are. */
+/* The words of --priority by the kernel's value, with a NULL at the end. */
 extern const char *const ctl_priorities[];
 
 int ctl_ns_list(const struct ctl_args *args);

@@ -6,10 +6,10 @@
 #include "../../common/error.h"
 
 /*
- * `before` and `backup` are NULL where there is no file; *after is to be freed,
- * NULL: no file. What is not vqp's stays as it is; a text in which nothing has to
- * be changed does, byte for byte, and so does one that is then what the backup
- * is. 0, or a negative errno value with *error set.
+ * Add the runtime to the text of a file, and remove it. `before` and `backup` are NULL if there is
+ * no file. The caller frees *after, which is NULL if there is to be no file. All that is not vqp's
+ * stays as it is. A text that need not be changed stays the same byte for byte, and so does one
+ * that is then equal to the backup. 0, or a negative errno value with *error set.
  */
 int ctl_daemon_json_add(const char *before, const char *runtime, char **after, struct vqp_error *error);
 int ctl_daemon_json_remove(const char *before, const char *backup, char **after, struct vqp_error *error);

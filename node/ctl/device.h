@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The RDMA device that is tried, by user-space verbs. */
+/* The RDMA device that selftest tries, by user-space verbs. */
 #ifndef VQPCTL_DEVICE_H
 #define VQPCTL_DEVICE_H
 
@@ -14,22 +14,23 @@ struct ctl_device {
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port;
 	uint8_t port_num;
-	struct ibv_gid_entry gid;	/* the one that vqp uses, or would use */
+	struct ibv_gid_entry gid;	/* the GID that vqp uses, or would use */
 	enum ctl_gid gid_rate;
-	uint32_t gids;			/* of RoCE v2 */
+	uint32_t gids;			/* the number of GIDs of RoCE v2 */
 };
 
 /*
- * The one of that name, or else the module's parent, or else the first that the module could use, or
- * else the first. 0 or the exit status; failures are reported. To be closed in any case.
+ * Opens the device of the name that was given, or else the module's parent, or else the first
+ * device that the module could use, or else the first. 0 or the exit status; failures are reported.
+ * The caller closes it in any case.
  */
 int ctl_device_open(const struct ctl_args *args, struct ctl_device *device);
 void ctl_device_close(struct ctl_device *device);
 
-/* Its port is active and of RoCE, and has an address. */
+/* Is the port active, is it of RoCE, and does it have an address? */
 bool ctl_device_is_usable(const struct ctl_device *device);
 
-/* What needs no trial. */
+/* Finds what needs no trial. */
 void ctl_device_describe(const struct ctl_device *device, struct ctl_finding *finding);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What container engines' files say of vqp: texts in, texts out. */
+/* The parts of container engines' files that are about vqp, as functions from text to text. */
 #ifndef VQPCTL_ENGINE_H
 #define VQPCTL_ENGINE_H
 
@@ -9,12 +9,12 @@
 
 #include "../../common/error.h"
 
-/* Absolute paths of what is installed together with vqpctl. */
+/* The absolute paths of programs that are installed together with vqpctl. */
 struct ctl_programs {
 	char runtime[PATH_MAX], hook[PATH_MAX];
 };
 
-/* A file's text before, and what else an edit depends on. Texts are NULL where there is no file. */
+/* The text of a file, and what else an edit depends on. A text is NULL if there is no file. */
 struct ctl_edit {
 	const char *before, *backup;
 	const struct ctl_programs *programs;
@@ -23,24 +23,28 @@ struct ctl_edit {
 
 struct ctl_engine_file {
 	const char *path;
-	bool shared;	/* with others: a backup is kept */
-	/* *after, to be freed; NULL: no file. 0, or a negative errno value with *error set. */
+	bool shared;	/* Other programs use the file, too, so that a backup is kept. */
+	/*
+	 * Makes the text *after, which the caller frees; NULL stands for no file. 0, or a negative
+	 * errno value with *error set.
+	 */
 	int (*edit)(const struct ctl_edit *edit, char **after, struct vqp_error *error);
 };
 
 struct ctl_engine {
 	const char *name;
-	const struct ctl_engine_file *files;	/* the first is its own; the last has no path */
-	const char *then, *then_removed;	/* what is left to do for the operator; NULL: nothing */
+	/* The first file is the engine's own; an entry without a path ends the list. */
+	const struct ctl_engine_file *files;
+	const char *then, *then_removed;	/* the steps that are left to the operator, or NULL */
 };
 
-/* NULL: there is no such engine. */
+/* Returns the engine of that name, or NULL. */
 const struct ctl_engine *ctl_engine_find(const char *name);
 
-/* Another engine, which has been configured, has this file, too. */
+/* Does another engine that has been configured have this file, too? */
 bool ctl_engine_others_have(const struct ctl_engine *engine, const char *path);
 
-/* A CDI specification; NULL when memory ran out. */
+/* Returns a CDI specification; NULL without memory. */
 json_t *ctl_engine_cdi(const struct ctl_programs *programs);
 
 #endif

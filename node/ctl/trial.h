@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What vqpctl selftest does with a device. What it finds, failures too, is in the finding. All but the
- * first two need a usable device, and that memory can be registered.
+ * The trials of vqpctl selftest. Their outcomes, failures included, are in the finding. All but the
+ * first two need a usable device, and memory that can be registered.
  */
 #ifndef VQPCTL_TRIAL_H
 #define VQPCTL_TRIAL_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which of vqp's assumptions hold for a device, and what follows where one does not. */
+/*
+ * The verdicts of vqpctl selftest: which of vqp's assumptions hold for a device, and what follows
+ * if one does not.
+ */
 #ifndef VQPCTL_VERDICT_H
 #define VQPCTL_VERDICT_H
 
@@ -7,25 +10,25 @@
 
 enum ctl_level {
 	CTL_OK,
-	CTL_LIMITED,	/* vqp bears it */
+	CTL_LIMITED,	/* vqp works, with less */
 	CTL_FAILS,
-	CTL_UNTRIED,	/* something else has failed, without which it cannot be tried */
+	CTL_UNTRIED,	/* an earlier trial that it depends on has failed */
 	CTL_LEVELS,
 };
 
 struct ctl_verdict {
 	enum ctl_level level;
 	char found[192];
-	const char *follows, *way_out;	/* NULL if it is ok, or was not tried */
+	const char *follows, *way_out;	/* NULL if the check is ok or was not tried */
 };
 
 struct ctl_check {
-	const char *key;		/* of JSON */
-	const char *name, *need;	/* for people */
+	const char *key;		/* the name in JSON */
+	const char *name, *need;	/* the text for people */
 	void (*judge)(const struct ctl_finding *finding, struct ctl_verdict *verdict);
 };
 
-/* Ends with a NULL key. */
+/* All checks, with a NULL key at the end. */
 extern const struct ctl_check ctl_checks[];
 
 const char *ctl_level_text(enum ctl_level level);

@@ -7,7 +7,7 @@
 #include "../reply.h"
 #include "answer.h"
 
-/* An unsigned number of at most `max`. */
+/* Reads an unsigned number of at most `max`. */
 static bool get_number(const json_t *object, const char *name, uint32_t max, uint32_t *number)
 {
 	const json_t *value = json_object_get(object, name);
@@ -18,7 +18,7 @@ static bool get_number(const json_t *object, const char *name, uint32_t max, uin
 	return true;
 }
 
-/* Not unspecified: all zeros mark an empty slot. */
+/* Reads a GID, which must not be unspecified: all zeros mark an empty slot. */
 static bool get_gid(const json_t *object, const char *name, uint8_t gid[16])
 {
 	static const uint8_t unspecified[16];
@@ -55,7 +55,7 @@ static bool get_key(const json_t *entry, uint32_t *tenant, uint8_t gid[16])
 	return get_number(entry, "tenant", UINT32_MAX, tenant) && get_gid(entry, "gid", gid);
 }
 
-/* "entries" of a request; NULL unless every one is well-formed. */
+/* Returns the entries of a request; NULL unless all are well-formed. */
 static const json_t *get_entries(const json_t *request)
 {
 	const json_t *entries = json_object_get(request, "entries"), *entry;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What vqp-metad does with a request (see PROTOCOL.md). */
+/* The requests that vqp-metad answers (see PROTOCOL.md). */
 #ifndef VQP_METAD_ANSWER_H
 #define VQP_METAD_ANSWER_H
 
@@ -11,10 +11,10 @@
 
 struct vqp_metad {
 	struct vqp_table table;
-	json_t *hello;		/* how nodes READ the table; NULL while there is no RDMA device */
+	json_t *hello;		/* what nodes need to READ the table; NULL without an RDMA device */
 };
 
-/* The answer to an object from anybody; NULL when memory ran out. */
+/* Returns the answer to an object, which any node may have sent; NULL without memory. */
 json_t *vqp_metad_answer(struct vqp_metad *metad, const json_t *request, uint64_t now_ms);
 
 #endif

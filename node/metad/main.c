@@ -22,7 +22,7 @@
 #include "answer.h"
 
 #define DEFAULT_PORT	"7471"
-#define BUCKETS_MAX	(1U << 20)	/* 640 MiB, some 7 million addresses */
+#define BUCKETS_MAX	(1U << 20)	/* 640 MiB, for some 7 million addresses */
 #define TICK_MS		1000
 
 struct server {
@@ -64,7 +64,7 @@ static void open_context(struct server *server)
 	}
 }
 
-/* The table's memory, which other nodes may READ from now on. */
+/* Allocates and registers the table's memory, which other nodes may READ from then on. */
 static struct vqp_bucket *register_memory(struct server *server, uint32_t buckets)
 {
 	size_t bytes = (size_t)buckets * VQP_BUCKET_BYTES;
@@ -86,7 +86,7 @@ static struct vqp_bucket *register_memory(struct server *server, uint32_t bucket
 	return memory;
 }
 
-/* How nodes READ the table changes with this node's RDMA device. */
+/* Renews the answer to hello, which changes with this node's RDMA device. */
 static void refresh_hello(struct server *server)
 {
 	json_t *status = NULL;

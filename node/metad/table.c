@@ -26,8 +26,8 @@ void vqp_table_exit(struct vqp_table *table)
 }
 
 /*
- * Readers see the old bucket, the new one, or one that fails its checksum for
- * as long as the copy takes; never one that is wrong for the time of an update.
+ * Copies a finished bucket into the table. Readers see the old bucket, the new one, or, during the
+ * copy, one that fails its checksum.
  */
 static void publish(struct vqp_table *table, uint32_t index, const struct vqp_bucket *bucket)
 {
@@ -45,7 +45,7 @@ static int store(struct vqp_table *table, uint32_t index, uint32_t tenant, const
 	return ret;
 }
 
-/* Where the pointer to the entry is, or where one to a new entry goes. */
+/* Returns the place of the pointer to an entry, or of the pointer to a new one. */
 static struct vqp_table_entry **find(struct vqp_table *table, uint32_t tenant, const uint8_t gid[16],
 				     uint32_t index[2])
 {
@@ -77,9 +77,9 @@ static void drop(struct vqp_table *table, struct vqp_table_entry **link)
 }
 
 /*
- * Make room in `bucket` by moving an entry that has it as its first candidate to
- * its second. Never the other way round, and the copy comes before the removal:
- * a node that reads first candidate, then second, finds the entry at any moment.
+ * Makes room in `bucket` by moving an entry from there, its first candidate, to its second. Entries
+ * are never moved to their first candidate, and the copy comes before the removal, so that a node
+ * that READs the first candidate and then the second finds the entry at any moment.
  */
 static bool make_room(struct vqp_table *table, uint32_t bucket)
 {
@@ -146,7 +146,7 @@ int vqp_table_announce(struct vqp_table *table, uint32_t tenant, const uint8_t g
 	if (!takeover && now_ms < entry->expires_ms &&
 	    memcmp(entry->dct.node_gid, dct->node_gid, sizeof(dct->node_gid)))
 		return -EADDRINUSE;
-	/* Readers are not made to retry for a renewal. */
+	/* A mere renewal does not touch the bucket, so that readers need not retry. */
 	if (memcmp(&entry->dct, dct, sizeof(*dct)))
 		ret = store(table, entry->bucket, tenant, gid, dct);
 	if (!ret) {

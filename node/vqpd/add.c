@@ -12,7 +12,7 @@ struct vqp_add {
 	struct vqp_client *client;
 	uint32_t tenant;
 	uint8_t gid[16];
-	bool made;			/* for this client, and nobody has been told that it is there */
+	bool made;			/* The namespace was made for this client, and none has learned of it. */
 	json_t *limits;
 	uint64_t deadline_ms;
 };
@@ -49,8 +49,8 @@ static struct vqp_add *find_same(struct vqp_add *from, const struct vqp_add *add
 }
 
 /*
- * The client was not given what it asked for, and what was made for it goes, unless another
- * waits for the same. `add` is not among those that wait any more.
+ * The add has failed: removes the namespace that was made for it, unless another add waits for the
+ * same namespace. `add` is off the list.
  */
 static void undo(struct vqpd *d, struct vqp_add *add)
 {
@@ -64,7 +64,7 @@ static void undo(struct vqpd *d, struct vqp_add *add)
 	add->made = false;
 }
 
-/* The client has it: nobody who waits for the same is to undo it. */
+/* The client has the namespace: adds that wait for the same one must not undo it. */
 static void disown(struct vqpd *d, const struct vqp_add *add)
 {
 	for (struct vqp_add *other = find_same(d->adds, add); other; other = find_same(other->next, add))
@@ -78,13 +78,13 @@ static json_t *refuse(int err)
 		: vqp_reply_error(err, "another node has announced this address: give every container its own");
 }
 
-/* Up, or trying and not known to be dead. */
+/* Is the server up, or being connected to without a failure before? */
 static bool is_alive(const struct vqp_meta *meta)
 {
 	return meta->state == VQP_META_UP || (meta->state != VQP_META_DOWN && !meta->error[0]);
 }
 
-/* NULL: it goes on waiting. */
+/* Returns the answer to an add, or NULL if it goes on waiting. */
 static json_t *outcome(struct vqpd *d, const struct vqp_add *add)
 {
 	struct vqp_entry *entry = vqp_registry_find(&d->registry, add->tenant, add->gid);
@@ -104,7 +104,7 @@ static json_t *outcome(struct vqpd *d, const struct vqp_add *add)
 	return NULL;
 }
 
-/* A refusal finds nothing left of it. */
+/* Answers an add. Before a refusal, the namespace is removed. */
 static void finish(struct vqpd *d, struct vqp_add *add, json_t *reply)
 {
 	bool refused = vqp_reply_text(reply);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Adds whose namespace exists and whose client waits until others can find it. */
+/* ADDs whose VQP namespace exists, and whose client waits until other nodes can find it. */
 #ifndef VQPD_ADD_H
 #define VQPD_ADD_H
 
@@ -8,16 +8,19 @@
 #define VQP_ADD_WAIT_MS	2000
 
 /*
- * Answer `client` as soon as a meta server has the entry; at once if none is
- * alive; when all refuse, with that error, the namespace being removed again if `made`;
- * otherwise after VQP_ADD_WAIT_MS: announcing then goes on in the background.
+ * Answers `client` as soon as a meta server has the entry, or at once if no meta server is alive.
+ * If all refuse, the answer is their error, and the namespace is removed again if it was `made`.
+ * Otherwise the answer comes after VQP_ADD_WAIT_MS, and vqpd goes on announcing in the background.
  */
 void vqp_add_wait(struct vqpd *d, struct vqp_client *client, const struct vqp_request *request, bool made);
 
-/* Answer those that can be answered. */
+/* Answers all clients that can be answered now. */
 void vqp_add_settle(struct vqpd *d);
 
-/* The client went away: what was made for it goes, unless another waits for it, since nobody knows that it is there. */
+/*
+ * The client has gone: removes the namespace that was made for it, unless another client waits for
+ * that, because no client has learned of it.
+ */
 void vqp_add_cancel(struct vqpd *d, const struct vqp_client *client);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The checks of request.h: nothing of an ill-formed request is carried out. */
+/* The checks of request.h, which come before any part of a request is carried out. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <net/if.h>
@@ -12,7 +12,7 @@
 #include "name.h"
 #include "request.h"
 
-/* Printable ASCII without blanks and slashes. */
+/* Is the text of printable ASCII without blanks and slashes? */
 static bool is_word(const char *text)
 {
 	const char *c = text;
@@ -75,7 +75,7 @@ json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
 	return NULL;
 }
 
-/* Well-formed, whether or not an add would take it. */
+/* Are the members well-formed, whether or not an add would take their values? */
 static bool names_attachment(const json_t *object)
 {
 	const json_t *network = json_object_get(object, "network");

@@ -19,7 +19,7 @@
 #include "watch.h"
 
 #define TICK_MS		500
-#define LEASE_MAX_S	3600	/* vqp-metad's own limit */
+#define LEASE_MAX_S	3600	/* the limit of vqp-metad */
 
 struct config {
 	const char *socket;
@@ -118,7 +118,7 @@ static void start(struct vqpd *d, const struct config *config)
 		if (ret)
 			errx(EX_UNAVAILABLE, "cannot serve metrics on %s: %s", config->metrics, strerror(-ret));
 	}
-	/* Last: who can connect finds everything in place. */
+	/* This is last, so that clients find everything in place. */
 	ret = vqp_server_listen_unix(&d->server, &d->loop, config->socket);
 	if (ret == -EADDRINUSE)
 		errx(EX_UNAVAILABLE, "%s: another vqpd is running there", config->socket);
@@ -136,7 +136,7 @@ static void stop(struct vqpd *d, const struct config *config)
 	unlink(config->socket);
 	vqp_server_exit(&d->server);
 	vqp_metrics_stop(d);
-	/* Announcements stay until their leases end: a restart is not to disturb anybody. */
+	/* Announcements stay until their leases end, so that a restart disturbs no traffic. */
 	for (unsigned int i = 0; i < d->nmetas; i++)
 		vqp_meta_exit(&d->metas[i]);
 	vqp_registry_exit(&d->registry);

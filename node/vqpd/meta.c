@@ -16,7 +16,7 @@
 #include "meta.h"
 
 #define DEFAULT_PORT	"7471"
-#define BATCH		256	/* entries in a request: well within VQP_LINE_MAX */
+#define BATCH		256	/* the most entries of a request, well within VQP_LINE_MAX */
 
 int vqp_meta_init(struct vqp_meta *meta, struct vqp_meta_owner *owner, unsigned int index, const char *name)
 {
@@ -27,7 +27,7 @@ int vqp_meta_init(struct vqp_meta *meta, struct vqp_meta_owner *owner, unsigned 
 	*meta = (struct vqp_meta){ .owner = owner, .bit = 1U << index, .line.fd = -1 };
 	if (ret || !host)
 		return -EINVAL;
-	/* Once and for all: looking names up later would hold up everybody. */
+	/* Names are looked up only here, because a lookup blocks the loop. */
 	if (getaddrinfo(host, port, &hints, &meta->addresses))
 		return -EHOSTUNREACH;
 	meta->name = strdup(name);
@@ -35,7 +35,7 @@ int vqp_meta_init(struct vqp_meta *meta, struct vqp_meta_owner *owner, unsigned 
 	return meta->name && meta->withdrawals ? 0 : -ENOMEM;
 }
 
-/* Forget the connection. The table's place is kept: it may still be readable. */
+/* Closes the connection. The table's place is kept, because nodes may still be able to READ it. */
 static void disconnect(struct vqp_meta *meta)
 {
 	if (meta->line.fd >= 0)
@@ -43,7 +43,7 @@ static void disconnect(struct vqp_meta *meta)
 	vqp_line_exit(&meta->line);
 	json_decref(meta->asked);
 	meta->asked = NULL;
-	json_array_clear(meta->withdrawals);	/* leases take care of them */
+	json_array_clear(meta->withdrawals);	/* These end with their leases. */
 	meta->state = VQP_META_DOWN;
 }
 
@@ -96,8 +96,9 @@ static void ask(struct vqp_meta *meta, json_t *request)
 }
 
 /*
- * What is told now is not due any more: what is due when the answer comes is so anew, and the
- * answer is not about it. Without an answer the connection is lost, and all is due with the next.
+ * Takes the entries that are due, which are not due any more. An entry that is due when the answer
+ * arrives has become so since, and the answer is not about it. Without an answer the connection is
+ * closed, and all entries are due on the next.
  */
 static json_t *take_due(struct vqp_meta *meta)
 {
@@ -166,7 +167,10 @@ void vqp_meta_withdraw(struct vqp_meta *meta, const struct vqp_entry *entry)
 		json_array_append_new(meta->withdrawals, vqp_entry_key(entry));
 }
 
-/* The entry that an answer is about, unless it is gone, or was made anew since it was announced. */
+/*
+ * Returns the entry that an answer is about, or NULL if it has gone or has changed since it was
+ * announced.
+ */
 static struct vqp_entry *find_told(struct vqp_meta *meta, const json_t *key)
 {
 	struct vqp_entry *entry = vqp_registry_find_key(meta->owner->registry, key);
@@ -199,7 +203,7 @@ static void take_announced(struct vqp_meta *meta, const json_t *reply)
 	}
 }
 
-/* The table's place from a hello's answer; NULL if it has none. */
+/* Returns the table's place in the answer to a hello; NULL if it has none. */
 static json_t *table_info(const json_t *reply)
 {
 	static const char *const names[] = { "node_gid", "epoch", "qkey", "lanes", "key", "addr", "buckets" };

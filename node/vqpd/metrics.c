@@ -25,7 +25,7 @@ static void put_number(FILE *out, const char *name, const char *type, const char
 	fprintf(out, "%s %lld\n", name, (long long)number);
 }
 
-/* Counters that have `field`, as one metric with a label. */
+/* Writes the counters that have `field` as one metric with a label. */
 static void put_counters(FILE *out, const json_t *counters, const char *field,
 			 const char *name, const char *label, const char *what)
 {
@@ -58,7 +58,7 @@ static void put_namespaces(FILE *out, const json_t *list, const char *field, con
 		if (json_is_integer(value))
 			fprintf(out, "%lld\n", (long long)json_integer_value(value));
 		else
-			fputs("+Inf\n", out);	/* an unlimited limit */
+			fputs("+Inf\n", out);	/* The limit is "unlimited". */
 	}
 }
 

@@ -5,10 +5,10 @@
 
 #include "vqpd.h"
 
-/* Listen on ADDR:PORT. 0 or a negative errno value. */
+/* Listens on ADDR:PORT. 0 or a negative errno value. */
 int vqp_metrics_start(struct vqpd *d, const char *listen);
 
-/* From time to time: lets connections time out. */
+/* Is called from time to time: lets connections time out. */
 void vqp_metrics_tick(struct vqpd *d);
 
 void vqp_metrics_stop(struct vqpd *d);

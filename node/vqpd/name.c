@@ -11,7 +11,7 @@ bool vqp_name_write(char name[VQP_NAME_MAX], const char *id, const char *ifname,
 			network ? network : "") < VQP_NAME_MAX;
 }
 
-/* Bytes of "ID/IFNAME" in a name; 0 if it is no attachment's. */
+/* Returns the length of "ID/IFNAME" in a name; 0 if it is no attachment's. */
 static size_t attachment_bytes(const char *name)
 {
 	const char *ifname = strchr(name, '/'), *end;

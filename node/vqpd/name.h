@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a namespace is called in the kernel: "ID/IFNAME" of the attachment it was
- * made for, or "ID/IFNAME/NETWORK". Administrators may call theirs anything.
+ * The name of a VQP namespace in the kernel: "ID/IFNAME" of the attachment that it was made for, or
+ * "ID/IFNAME/NETWORK". Administrators may give theirs any name.
  */
 #ifndef VQPD_NAME_H
 #define VQPD_NAME_H
@@ -10,13 +10,19 @@
 #include <stdbool.h>
 #include <linux/vqp.h>
 
-/* None of the parts has a slash; network may be NULL. false: it would be too long. */
+/*
+ * Writes a name of parts without slashes; network may be NULL. Returns false if it would be too
+ * long.
+ */
 bool vqp_name_write(char name[VQP_NAME_MAX], const char *id, const char *ifname, const char *network);
 
-/* {"id","ifname","network"}, the last if it has one, a new object. NULL: it is no attachment's. */
+/*
+ * Returns {"id","ifname","network"}, without the last if there is none, as a new object; NULL if it
+ * is no attachment's.
+ */
 json_t *vqp_name_split(const char *name);
 
-/* Both are of one attachment. A name without network is of each network's. */
+/* Are both names of one attachment? A name without a network stands for any network. */
 bool vqp_name_same(const char *a, const char *b);
 
 #endif

@@ -100,7 +100,7 @@ static int take_over(struct vqp_registry *registry, const json_t *item, bool fre
 	entry = vqp_registry_add(registry, tenant, gid);
 	if (!entry)
 		return -ENOMEM;
-	/* The same address in another netns is a new container that came between two looks. */
+	/* The same address in another network namespace is that of a new container. */
 	if (fresh && (!known || entry->netns_ino != ino))
 		entry->due = entry->fresh = UINT32_MAX;
 	entry->netns_ino = ino;

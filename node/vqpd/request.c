@@ -18,8 +18,9 @@ static bool is_of_another_tenant(const struct vqp_entry *entry, const struct vqp
 }
 
 /*
- * An address is one attachment's, for the DEL of another may come earlier; and
- * an attachment has one address, or its ADDs did not fit together.
+ * Does the entry conflict with the request? An address belongs to one attachment, because the DEL
+ * of another might come earlier; and an attachment has one address, or else two of its ADDs were
+ * not the same.
  */
 static bool is_of_another_attachment(const struct vqp_entry *entry, const struct vqp_request *request)
 {
@@ -29,7 +30,7 @@ static bool is_of_another_attachment(const struct vqp_entry *entry, const struct
 	return attachment && same_address != vqp_name_same(entry->name, request->name);
 }
 
-/* What its network namespace has that keeps it from having what is asked for. */
+/* Returns an entry of the request's network namespace that conflicts with the request, or NULL. */
 static const struct vqp_entry *find_in_netns(const struct vqpd *d, uint32_t ino, const struct vqp_request *request,
 					     bool (*hinders)(const struct vqp_entry *entry,
 							     const struct vqp_request *request))
@@ -53,7 +54,7 @@ static json_t *refuse(const struct vqp_entry *other, const struct vqp_request *r
 			       other->tenant, gid);
 }
 
-/* The kernel's refusal, with what is in the way. */
+/* Returns the kernel's refusal as an answer that names the conflicting entry. */
 static json_t *explain(struct vqpd *d, int ret, const struct vqp_request *request, uint32_t ino)
 {
 	const struct vqp_entry *other = NULL;
@@ -80,7 +81,10 @@ static struct vqp_entry *find_same(struct vqpd *d, const struct vqp_request *req
 	return entry && entry->netns_ino == ino ? entry : NULL;
 }
 
-/* What there is is looked at anew, for it may have gone since the last look. */
+/*
+ * Returns a conflicting entry, after a new look at the kernel if there is one, because it may have
+ * gone since.
+ */
 static const struct vqp_entry *in_the_way(struct vqpd *d, const struct vqp_request *request, uint32_t ino)
 {
 	if (!find_same(d, request, ino) && !find_in_netns(d, ino, request, is_of_another_attachment))
@@ -89,7 +93,10 @@ static const struct vqp_entry *in_the_way(struct vqpd *d, const struct vqp_reque
 	return find_in_netns(d, ino, request, is_of_another_attachment);
 }
 
-/* What is not known is to be made by this: what an administrator has made since the last look is not vqpd's to undo. */
+/*
+ * Makes the namespace. If vqpd does not know it, the kernel must not either: vqpd would undo a
+ * namespace that an administrator has made since the last look.
+ */
 static int make(struct vqpd *d, const struct vqp_request *request, uint32_t ino, const json_t *attrs, bool *made)
 {
 	*made = !find_same(d, request, ino);
@@ -128,7 +135,7 @@ static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vq
 	}
 	ret = make(d, request, ino, attrs, &made);
 	if (ret == -EEXIST || ret == -EADDRINUSE) {
-		/* What is in the way may have come, or gone with its netns, since the last look. */
+		/* A conflicting namespace may have come or gone since the last look. */
 		vqp_watch_look(d);
 		ret = make(d, request, ino, attrs, &made);
 	}
@@ -152,8 +159,8 @@ static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vq
 }
 
 /*
- * By name: what it was named for is to go. A netns that is given and there must
- * be the same one, for two runtimes may both have a container of that name.
+ * Deletes the namespaces of an attachment, by their name. If the request gives a network namespace
+ * that exists, it must be theirs, because two runtimes may have containers of the same name.
  */
 static json_t *serve_del(struct vqpd *d, const struct vqp_request *request)
 {
@@ -181,7 +188,7 @@ static json_t *serve_del(struct vqpd *d, const struct vqp_request *request)
 	}
 	for (unsigned int i = 0; i < d->nmetas; i++)
 		vqp_meta_run(&d->metas[i]);
-	/* before another may have its address */
+	/* Adds that waited for it are settled before another attachment can get the address. */
 	vqp_add_settle(d);
 	return json_pack("{s:b, s:i}", "ok", 1, "deleted", deleted);
 }

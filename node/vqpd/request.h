@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What clients of vqpd's socket may ask (see PROTOCOL.md). */
+/* The requests of vqpd's clients (see PROTOCOL.md). */
 #ifndef VQPD_REQUEST_H
 #define VQPD_REQUEST_H
 
 #include "vqpd.h"
 
-/* A checked add or del. Strings live as long as the JSON object. */
+/* An add or a del that has been checked. Its strings live as long as the JSON object. */
 struct vqp_request {
-	char name[VQP_NAME_MAX];	/* the namespace's in the kernel (name.h) */
+	char name[VQP_NAME_MAX];	/* the name of the namespace in the kernel (name.h) */
 	const char *netns;		/* NULL in a del that names none */
-	uint32_t tenant;		/* these of an add */
+	/* The fields below are those of an add. */
+	uint32_t tenant;
 	uint8_t gid[16];
-	const json_t *limits;		/* as vqp_limits_check() takes them; NULL: none given */
+	const json_t *limits;		/* checked; NULL if none are given */
 };
 
-/* NULL, or the refusal. */
+/* Checks an add. Returns NULL, or the refusal. */
 json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request);
 
-/* NULL, or the answer: a refusal, or that nothing is deleted, for what no add could have named is not there. */
+/*
+ * Checks a del. Returns NULL, or the answer: a refusal, or that nothing is deleted if no add could
+ * have had the same arguments.
+ */
 json_t *vqp_request_check_del(const json_t *object, struct vqp_request *request);
 
-/* For struct vqp_server: answer now, or later by vqp_add_settle(). */
+/* vqp_server.request: answers now, or later by vqp_add_settle(). */
 void vqp_request_serve(struct vqp_client *client, json_t *object);
 void vqp_request_gone(struct vqp_client *client);
 

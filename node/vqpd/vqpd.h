@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The node daemon as a whole. */
+/* The node daemon. */
 #ifndef VQPD_VQPD_H
 #define VQPD_VQPD_H
 
@@ -20,14 +20,14 @@ struct vqpd {
 	struct vqp_server server;
 	struct vqp_netlink netlink;
 	struct vqp_registry registry;
-	struct vqp_meta_owner meta_owner;	/* holds this node's DCT metadata */
+	struct vqp_meta_owner meta_owner;	/* has this node's DCT metadata */
 	struct vqp_meta metas[VQP_META_MAX];
 	unsigned int nmetas;
-	struct vqp_add *adds;			/* waiting for their announcement */
+	struct vqp_add *adds;			/* the adds that wait for their announcement */
 	struct MHD_Daemon *metrics;
-	json_t *status;				/* STATUS_GET; NULL: no module */
-	bool looked;				/* at the kernel's namespaces, at least once */
-	bool tables_due;			/* the kernel does not have them: META_SET failed */
+	json_t *status;				/* the answer to STATUS_GET; NULL without the module */
+	bool looked;				/* The kernel's namespaces have been listed once. */
+	bool tables_due;			/* META_SET has failed, and is due again. */
 	uint64_t started_ms;
 };
 

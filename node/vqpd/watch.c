@@ -23,12 +23,12 @@ void vqp_watch_set_tables(struct vqpd *d)
 	}
 	ret = vqp_netlink_do(&d->netlink, VQP_CMD_META_SET, request, NULL);
 	was_due = d->tables_due;
-	d->tables_due = ret && ret != -ENOPKG;	/* whose module comes is told */
+	d->tables_due = ret && ret != -ENOPKG;	/* When the module comes, it gets the tables in any case. */
 	if (d->tables_due && !was_due)
 		warnx("cannot tell the kernel where the meta servers are: %s", vqp_netlink_error(&d->netlink));
 }
 
-/* This node's metadata changed: every announcement of old is void. */
+/* This node's metadata has changed: all announcements are void. */
 static void start_anew(struct vqpd *d, json_t *dct)
 {
 	struct vqp_registry *registry = &d->registry;
@@ -66,7 +66,7 @@ static int look_at_status(struct vqpd *d)
 	return ret;
 }
 
-/* The kernel's list, with this node itself in place of the host's own namespace. */
+/* Lists the kernel's namespaces, with this node itself in place of the host's own. */
 static int list_namespaces(struct vqpd *d, json_t **list)
 {
 	const json_t *node_gid = json_object_get(d->meta_owner.dct, "node_gid");
@@ -100,7 +100,7 @@ int vqp_watch_look(struct vqpd *d)
 	if (!ret)
 		ret = list_namespaces(d, &list);
 	else if (ret == -ENOPKG)
-		list = json_array();	/* without its module the node has none */
+		list = json_array();	/* Without the module the node has no namespaces. */
 	if (list) {
 		int err = vqp_registry_refresh(&d->registry, list, d->looked, forget, d);
 
