@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* vqpctl configure, vqpctl cdi */
+/* The commands vqpctl configure and vqpctl cdi. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define FILES_MAX	8
 #define BACKUP_SUFFIX	".before-vqp"
 
-/* What is to become of a file. Texts are NULL where there is no file. */
+/* A change of a file. A text is NULL if there is no file. */
 struct change {
 	const struct ctl_engine_file *file;
 	char *before, *after, *backup;
@@ -39,7 +39,7 @@ static void free_plan(struct plan *plan)
 
 #define cleanup_plan	__attribute__((cleanup(free_plan)))
 
-/* Beside vqpctl, or where PREFIX/sbin/vqpctl is, in PREFIX/bin. */
+/* Finds a program beside vqpctl or, if that is PREFIX/sbin/vqpctl, in PREFIX/bin. */
 static int find_program(const struct ctl_args *args, const char *name, char path[PATH_MAX])
 {
 	char own[PATH_MAX - 32], beside[PATH_MAX];
@@ -57,7 +57,7 @@ static int find_program(const struct ctl_args *args, const char *name, char path
 	}
 	if (!*path)
 		return ctl_fail(args, ENOENT, "no %s in %s or %s../bin: make install", name, own, own);
-	/* it stands between quotes in three languages */
+	/* The path will stand between quotes in three languages. */
 	for (const char *c = path; *c; c++)
 		if (*c < ' ' || strchr("\"\\\177", *c))
 			return ctl_fail(args, EINVAL, "the path %s has characters that engines' files cannot", path);
@@ -102,7 +102,7 @@ static int make_plan(const struct ctl_args *args, struct plan *plan)
 	plan->engine = ctl_engine_find(args->words[0]);
 	if (!plan->engine)
 		return ctl_fail(args, EINVAL, "no engine '%s': docker, containerd, podman or crio", args->words[0]);
-	/* What was removed already is no reason to keep the rest. */
+	/* A removal works without the programs, which may have been removed already. */
 	ret = args->remove ? 0 : find_programs(args, &programs);
 	for (const struct ctl_engine_file *file = plan->engine->files; !ret && file->path; file++) {
 		if (args->remove && ctl_engine_others_have(plan->engine, file->path))
@@ -113,19 +113,22 @@ static int make_plan(const struct ctl_args *args, struct plan *plan)
 	return ret;
 }
 
-/* What was there before vqp came, and not what a later change or a removal finds. */
+/* A backup has the text from before vqp's first change. */
 static bool makes_backup(const struct change *change)
 {
 	return change->file->shared && change->before && !change->backup && !change->removes;
 }
 
-/* It goes when that is there again. */
+/* The backup is removed when the file has that text again. */
 static bool drops_backup(const struct change *change)
 {
 	return change->backup && same(change->after, change->backup);
 }
 
-/* In an order in which a failure leaves either the file or its backup as the file was. */
+/*
+ * Replaces the file. The order is such that after a failure the file or its backup has the old
+ * text.
+ */
 static int replace(const struct change *change)
 {
 	const char *path = change->file->path;

@@ -11,7 +11,7 @@
 
 #define NAME "vqp"
 
-/* Docker takes an empty file for an empty object. */
+/* Parses a text. Like Docker, it takes an empty file for an empty object. */
 static int parse(const char *text, json_t **json, struct vqp_error *error)
 {
 	json_error_t where;
@@ -65,7 +65,7 @@ int ctl_daemon_json_add(const char *before, const char *runtime, char **after, s
 	return json_equal(old, json) ? copy(before, after) : print(json, after);
 }
 
-/* The backup says the same. */
+/* Is the backup the same JSON? */
 static bool is_kept(const char *backup, const json_t *json)
 {
 	json_auto_t *kept = NULL;

@@ -22,7 +22,7 @@ static void free_list(struct ibv_device ***list)
 
 #define cleanup_list	__attribute__((cleanup(free_list)))
 
-/* What the module says of itself: an empty object without it, or without the right to ask. */
+/* Returns the module's status; an empty object without the module, or without the right to ask. */
 static json_t *ask_module(void)
 {
 	struct vqp_netlink netlink;
@@ -38,7 +38,7 @@ static json_t *ask_module(void)
 
 /* ---- Choosing ---- */
 
-/* The kernel's name for one that user space may not open, or ""; without any, false. */
+/* Has the kernel an RDMA device? `name` is that of a device that user space may not open, or "". */
 static bool kernel_has_device(char name[NAME_MAX + 1])
 {
 	DIR *directory = opendir(CLASS);
@@ -70,7 +70,7 @@ static bool is_roce(const struct ibv_device *device, const struct ibv_port_attr 
 	return device->transport_type == IBV_TRANSPORT_IB && port->link_layer == IBV_LINK_LAYER_ETHERNET;
 }
 
-/* As far as it can be seen from here, of the host's own network namespace. */
+/* Ranks a GID, as far as user space can tell whether it is of the host's own network namespace. */
 static enum ctl_gid rate_entry(const struct ibv_gid_entry *entry)
 {
 	char netdev[IF_NAMESIZE];
@@ -80,7 +80,7 @@ static enum ctl_gid rate_entry(const struct ibv_gid_entry *entry)
 	return ctl_gid_rate(entry->gid.raw);
 }
 
-/* `wanted` is the module's GID, or NULL; it is better than all others. */
+/* Chooses the best GID, which is `wanted`, the module's, unless that is NULL. */
 static void choose_gid(struct ctl_device *device, const uint8_t *wanted)
 {
 	size_t most = (size_t)device->port.gid_tbl_len * device->attr.phys_port_cnt;
@@ -110,7 +110,7 @@ bool ctl_device_is_usable(const struct ctl_device *device)
 	       device->gid_rate != CTL_GID_NONE;
 }
 
-/* -errno */
+/* Queries a port. 0 or -errno. */
 static int look_at_port(struct ctl_device *device, uint8_t port, const uint8_t *wanted)
 {
 	device->port_num = port;
@@ -122,7 +122,10 @@ static int look_at_port(struct ctl_device *device, uint8_t port, const uint8_t *
 	return 0;
 }
 
-/* The port that has the module's GID, else the first usable one, else the first. -errno */
+/*
+ * Chooses the port with the module's GID, or else the first usable port, or else the first. 0 or
+ * -errno.
+ */
 static int choose_port(struct ctl_device *device, const uint8_t *wanted)
 {
 	uint8_t chosen = 0;
@@ -141,7 +144,7 @@ static int choose_port(struct ctl_device *device, const uint8_t *wanted)
 	return look_at_port(device, chosen ? chosen : 1, wanted);
 }
 
-/* -errno */
+/* Opens a device. 0 or -errno. */
 static int open_one(struct ctl_device *device, struct ibv_device *ibv, const uint8_t *wanted)
 {
 	memset(device, 0, sizeof(*device));
@@ -214,7 +217,10 @@ void ctl_device_close(struct ctl_device *device)
 
 /* ---- Describing ---- */
 
-/* Soft RoCE has no hardware, and so no driver of any, but names the interface that it sits on. */
+/*
+ * Finds the driver's name. Soft RoCE has no hardware with a driver, but names its network
+ * interface.
+ */
 static void find_driver(const struct ibv_device *ibv, char *driver, size_t bytes)
 {
 	char path[PATH_MAX], target[PATH_MAX];

@@ -13,7 +13,7 @@
 #include "file.h"
 #include "toml_block.h"
 
-#define HOOK_TIMEOUT_S 30	/* longer than a call of vqpd */
+#define HOOK_TIMEOUT_S 30	/* longer than a call of vqpd may take */
 #define HOOK_IN_CONTAINER "/dev/vqp-hook"
 
 __attribute__((format(printf, 2, 3)))
@@ -31,7 +31,7 @@ static int write_text(char **after, const char *format, ...)
 	return -ENOMEM;
 }
 
-/* Takes over `json`. */
+/* Writes `json`, which is consumed, to a text. */
 static int write_json(char **after, json_t *json)
 {
 	cleanup_free char *text = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
@@ -43,7 +43,7 @@ static int write_json(char **after, json_t *json)
 
 /* ---- Files that are vqp's alone ---- */
 
-/* `option` may be NULL. */
+/* Returns a hook, with `option` as an argument unless it is NULL. */
 static json_t *cdi_hook(const char *path, const char *stage, const char *option)
 {
 	return json_pack("{s:s, s:s, s:[s, s, s*], s:i}", "hookName", stage, "path", path,
@@ -51,11 +51,11 @@ static json_t *cdi_hook(const char *path, const char *stage, const char *option)
 }
 
 /*
- * Version 0.3.0 has all of these fields, and no older podman takes a newer one.
- * The device has no numbers, so that they are looked up when a container is
- * made: they change when the module is loaded anew.
- * The hook is mounted, for startContainer runs in the container. In /dev, which is in memory:
- * elsewhere an empty file would stay in the container's root file system.
+ * Version 0.3.0 has all of these fields, and older versions of podman take no newer one. The device
+ * has no numbers here, so that they are looked up when a container is made: they change when the
+ * module is loaded anew. The hook is mounted, because startContainer runs in the container. It is
+ * mounted in /dev, which is in memory: elsewhere an empty file would stay in the container's root
+ * file system.
  */
 json_t *ctl_engine_cdi(const struct ctl_programs *programs)
 {
@@ -77,7 +77,9 @@ static int edit_cdi(const struct ctl_edit *edit, char **after, struct vqp_error 
 	return edit->remove ? 0 : write_json(after, ctl_engine_cdi(edit->programs));
 }
 
-/* For containers with an annotation of ours, whatever runtime makes them. */
+/*
+ * Edits the file of a hook that runs for containers with an annotation of vqp, by whatever runtime.
+ */
 static int edit_hook(const struct ctl_edit *edit, const char *stage, char **after)
 {
 	*after = NULL;
@@ -132,10 +134,10 @@ static int edit_docker(const struct ctl_edit *edit, char **after, struct vqp_err
 }
 
 /*
- * A block in containerd's own file, and not one in a directory that it imports:
- * up to 1.7 an imported file that says anything of a plugin replaces all that
- * the main file says of it. What runc is told there, vqp-runtime is told, too, or
- * its containers would be in other cgroups than their pod: SystemdCgroup.
+ * Edits a block in containerd's own file, and not in a directory that it imports: up to 1.7 an
+ * imported file with a plugin replaces all that the main file says of that plugin. vqp-runtime gets
+ * the options of runc, or else its containers would be in other cgroups than their pods
+ * (SystemdCgroup).
  */
 static int edit_containerd(const struct ctl_edit *edit, char **after, struct vqp_error *error)
 {
@@ -194,7 +196,10 @@ static bool has_file(const struct ctl_engine *engine, const char *path)
 	return file->path;
 }
 
-/* Its own file is there, and if that is shared with others, something in it would be taken out. */
+/*
+ * An engine is configured if its own file exists and, if other programs share that, vqp has a part
+ * of it.
+ */
 static bool is_configured(const struct ctl_engine *engine)
 {
 	const struct ctl_engine_file *own = engine->files;
@@ -205,7 +210,7 @@ static bool is_configured(const struct ctl_engine *engine)
 		return !access(own->path, F_OK);
 	if (ctl_file_read(own->path, &before) || !before)
 		return false;
-	/* What cannot be taken out is there. */
+	/* A part that cannot be removed is there, too. */
 	return own->edit(&(struct ctl_edit){ .before = before, .remove = true }, &after, &error) ||
 	       !after || strcmp(before, after);
 }

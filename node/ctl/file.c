@@ -12,7 +12,7 @@
 #include "../../common/io.h"
 #include "file.h"
 
-/* A text: no byte of it is 0. */
+/* Reads a text, in which no byte may be 0. */
 static int read_text(int fd, char *text, size_t bytes)
 {
 	ssize_t n = vqp_io_read(fd, text, bytes);
@@ -64,7 +64,10 @@ static int make_directories(const char *path)
 	return 0;
 }
 
-/* Owner and mode are those of the model; without one, what nobody minds. */
+/*
+ * Writes a text, and sets owner and mode to those of the model or, without a model, to root and
+ * 0644.
+ */
 static int write_like(int fd, const char *model, const char *text)
 {
 	struct stat its = { .st_mode = 0644 };

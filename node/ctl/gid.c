@@ -6,7 +6,7 @@
 #include "gid.h"
 
 #define IPV4_BYTES	20
-#define IPV4_SOURCE	12	/* where in the header */
+#define IPV4_SOURCE	12	/* the offset in the header */
 #define IPV6_SOURCE	8
 
 enum ctl_gid ctl_gid_rate(const uint8_t gid[16])

@@ -72,7 +72,7 @@ static void print_help(const char *noun)
 	puts("address; 66: no such thing; 73: it exists already; 75: no answer; 77: no permission; 64: usage.");
 }
 
-/* Find the command that words name, and take its name off them. */
+/* Finds the command that the words name, and removes its name from them. */
 static const struct ctl_command *find_command(char ***words, int *nwords)
 {
 	bool noun_known = false;
@@ -96,7 +96,7 @@ static const struct ctl_command *find_command(char ***words, int *nwords)
 	errx(EX_USAGE, "no command '%s' (vqpctl --help)", (*words)[0]);
 }
 
-/* A count of things or of bytes. */
+/* Returns a limit: a number of objects or of bytes, or CTL_UNLIMITED. */
 static int64_t take_limit(const char *option, const char *value)
 {
 	int64_t max;

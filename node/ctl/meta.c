@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* vqpctl meta */
+/* The command vqpctl meta. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netdb.h>
@@ -27,11 +27,11 @@ int ctl_meta_list(const struct ctl_args *args)
 	return ret ? ret : ctl_print_table(args, list, columns);
 }
 
-/* A connected socket in *fd. 0 or the exit status. */
+/* Connects a socket, *fd. 0 or the exit status. */
 static int connect_to(const struct ctl_args *args, const char *server, int *fd)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
-	struct timeval timeout = { .tv_sec = TIMEOUT_MS / 1000 };	/* connect() obeys it too */
+	struct timeval timeout = { .tv_sec = TIMEOUT_MS / 1000 };	/* of connect(), too */
 	cleanup_free char *host = NULL, *port = NULL;
 	int err = EHOSTUNREACH;
 
@@ -56,7 +56,9 @@ static int connect_to(const struct ctl_args *args, const char *server, int *fd)
 	return 0;
 }
 
-/* Where the server's table is, as META_SET takes it, in *info. 0 or the exit status. */
+/*
+ * Asks the server for the place of its table, *info, in the form of META_SET. 0 or the exit status.
+ */
 static int ask_server(const struct ctl_args *args, const char *server, json_t **info)
 {
 	json_auto_t *hello = json_pack("{s:s}", "op", "hello");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* vqpctl ns */
+/* The command vqpctl ns. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@ const char *const ctl_priorities[] = {
 	[VQP_PRIORITY_LOW] = "low", [VQP_PRIORITY_NORMAL] = "normal", [VQP_PRIORITY_HIGH] = "high", NULL,
 };
 
-/* What is used, and of how much if there is a limit, in one cell. */
+/* Shows in one cell what is used, and the limit if there is one. */
 static void show_limit(json_t *item, const char *used, const char *max)
 {
 	const json_t *limit = json_object_get(item, max);
@@ -65,7 +65,7 @@ int ctl_ns_list(const struct ctl_args *args)
 	return ctl_print_table(args, list, columns);
 }
 
-/* --netns as a file descriptor in *fd. 0 or the exit status. */
+/* Opens --netns as *fd. 0 or the exit status. */
 static int open_netns(const struct ctl_args *args, int *fd)
 {
 	*fd = vqp_netns_open(args->netns);
@@ -76,7 +76,10 @@ static int open_netns(const struct ctl_args *args, int *fd)
 	return 0;
 }
 
-/* A namespace that is there: --netns, whose descriptor is then in *fd, or --tenant and --address. 0 or the exit status. */
+/*
+ * Puts the key of an existing namespace into a request: --netns, which it opens as *fd, or --tenant
+ * and --address. 0 or the exit status.
+ */
 static int put_namespace(const struct ctl_args *args, json_t *request, int *fd)
 {
 	int ret;
@@ -98,7 +101,7 @@ static void put_limit(json_t *request, const char *name, int64_t max)
 		json_object_set_new(request, name, json_integer(max));
 }
 
-/* Those that are given. */
+/* Puts the limits that were given into a request. */
 static void put_limits(const struct ctl_args *args, json_t *request)
 {
 	put_limit(request, "max_vqps", args->max_vqps);
@@ -109,7 +112,7 @@ static void put_limits(const struct ctl_args *args, json_t *request)
 		json_object_set_new(request, "priority", json_integer(args->priority));
 }
 
-/* The request itself, its refusals told in terms of the command line. */
+/* Makes the request, and reports refusals in terms of the command line. */
 static int add(const struct ctl_args *args, const json_t *request)
 {
 	struct vqp_netlink netlink;

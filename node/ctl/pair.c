@@ -9,14 +9,14 @@
 
 #include "pair.h"
 
-/* As the module's: kmod/rc/qp.c */
+/* The module's values (kmod/rc/qp.c). */
 #define TIMEOUT		13
 #define RETRIES		7
 #define RNR_TIMER	12
 #define READS		32U
 #define HOP_LIMIT	64
 
-#define EVENT_MS	100	/* how long one is waited for before the queue is looked at all the same */
+#define EVENT_MS	100	/* the time after which the queue is polled without an event */
 
 double ctl_now_ms(void)
 {
@@ -60,7 +60,7 @@ int ctl_queue_arm(struct ctl_queue *queue, struct ctl_trial *trial)
 	return ret ? ctl_fail_trial(trial, ret, "no events of completions") : 0;
 }
 
-/* Whether one came within `ms`. */
+/* Has an event come within `ms`? */
 static bool take_event(struct ctl_queue *queue, int ms)
 {
 	struct pollfd channel = { .fd = queue->channel->fd, .events = POLLIN };
@@ -90,7 +90,7 @@ int ctl_queue_wait(struct ctl_queue *queue, int ms, struct ibv_wc *wc, struct ct
 		ret = ctl_queue_arm(queue, trial);
 		if (ret)
 			return ret;
-		/* It may have come before the event was asked for; then none is due. */
+		/* No event is due for a completion from before it was asked for. */
 		n = ibv_poll_cq(queue->cq, 1, wc);
 		if (n)
 			break;
@@ -216,7 +216,7 @@ int ctl_pair_open(struct ctl_pair *pair, const struct ctl_device *device, const 
 	int ret;
 
 	pair->device = device;
-	/* of two lives of a QP, as the module's */
+	/* The queues have room for two lives of a QP, as the module's have. */
 	ret = queue_open(&pair->sends, device->context, 2 * init->cap.max_send_wr, trial);
 	if (!ret)
 		ret = queue_open(&pair->receives, device->context, 2 * init->cap.max_recv_wr, trial);

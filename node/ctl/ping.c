@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * vqpctl ping: WRITEs of no bytes, acknowledged by the target's kernel. Neither
- * a process nor memory of the target takes part.
+ * The command vqpctl ping: WRITEs of no bytes, which the target's kernel acknowledges. Neither a
+ * process nor memory of the target takes part.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,8 +17,8 @@
 #include "../netns.h"
 #include "ctl.h"
 
-#define ANY_PORT 1	/* WRITEs reach no port */
-#define REPLY_MS 10000	/* the kernel gives up on a silent peer before */
+#define ANY_PORT 1	/* WRITEs do not reach the port. */
+#define REPLY_MS 10000	/* The kernel gives up a silent peer before. */
 
 struct ping {
 	const struct ctl_args *args;
@@ -120,7 +120,7 @@ static const char *status_text(enum ibv_wc_status status)
 	}
 }
 
-/* One round trip in *us. 0 or the exit status. */
+/* Measures one round trip, *us. 0 or the exit status. */
 static int write_nothing(const struct ping *ping, double *us)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED }, *bad;

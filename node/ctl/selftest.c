@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* vqpctl selftest: what the RDMA device can do, and whether what vqp assumes of one is so. */
+/* The command vqpctl selftest: tries whether vqp's assumptions hold for the RDMA device. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define TEXT(text)	TEXT_OF(text)
 #define TEXT_OF(text)	#text
 
-/* All waiting has an end; a driver's own has not. */
+/* All waits have a time limit, but not those inside a driver. */
 #define ALARM_SECONDS	120
 #define ALARM_TEXT	"vqpctl: the device's driver does not return: dmesg\n"
 
@@ -29,7 +29,7 @@ static void alarmed(int signal)
 	_exit(EXIT_FAILURE);
 }
 
-/* A line of a file, without its end; "" if it cannot be read. */
+/* Reads a line of a file, without its newline; "" if it cannot be read. */
 static void read_line(const char *path, char *line, int bytes)
 {
 	FILE *file = fopen(path, "re");
@@ -53,7 +53,7 @@ static bool links_are_off(void)
 
 /* ---- What it was tried with ---- */
 
-/* Its file's name ends with it. */
+/* Finds the version of libibverbs, with which the name of its file ends. */
 static void find_libibverbs(char *version, size_t bytes)
 {
 	char path[PATH_MAX];
@@ -81,7 +81,10 @@ static json_t *versions(void)
 			 "kernel", kernel.release, "machine", kernel.machine, "libibverbs", libibverbs);
 }
 
-/* JSON's are signed; some devices have 2^64 - 1 of what they do not count. */
+/*
+ * Returns a number, which is signed in JSON: some devices report 2^64 - 1 of what they do not
+ * limit.
+ */
 static json_t *number(uint64_t value)
 {
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
@@ -134,7 +137,7 @@ static void put_guid(json_t *object, const char *name, uint64_t guid)
 	json_object_set_new(object, name, json_string(text));
 }
 
-/* What would tell which machine it is */
+/* Adds the members that identify the machine. */
 static void put_identity(json_t *object, const struct ctl_device *device)
 {
 	char text[VQP_ADDRESS_TEXT];

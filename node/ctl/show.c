@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* vqpctl status, pool, vqps, peers, cache */
+/* The commands vqpctl status, pool, vqps, peers and cache. */
 #define _GNU_SOURCE
 #include <stdio.h>
 
@@ -63,7 +63,7 @@ static void print_counters(const json_t *counters)
 	}
 }
 
-/* What vqpd says of itself, or why it says nothing: that is not an error here. */
+/* Returns vqpd's status, or the reason why there is none, which is no error here. */
 static json_t *ask_vqpd(const struct ctl_args *args)
 {
 	json_auto_t *request = json_pack("{s:s}", "op", "status");

@@ -26,7 +26,7 @@ int ctl_toml_version(const char *text)
 
 	if (!text)
 		return 2;
-	/* what follows a table's header belongs to the table */
+	/* The lines behind a table's header belong to the table. */
 	for (const char *line = text; *line; line = next_line(line)) {
 		line += strspn(line, " \t");
 		if (*line == '[')
@@ -37,7 +37,10 @@ int ctl_toml_version(const char *text)
 	return version;
 }
 
-/* What follows the header of a table of this name, or of one within it; NULL: there is none. */
+/*
+ * Returns the text behind the header of a table of this name, or of one inside it; NULL if there is
+ * none.
+ */
 static const char *find_table(const char *text, const char *name)
 {
 	for (const char *line = text; *line; line = next_line(line)) {
@@ -75,12 +78,12 @@ int ctl_toml_table_copy(const char *text, const char *name, const char *without,
 	return 0;
 }
 
-/* The text without the block, in *rest. */
+/* Copies the text without the block to *rest. */
 static int cut(const char *text, char **rest, struct vqp_error *error)
 {
 	const char *begin = strstr(text, BEGIN), *end = strstr(text, END);
 
-	/* The analyzers do not look into common/: they are to see that this is no success. */
+	/* The analyzers do not look into common/, and would take the result for a success. */
 	if (!begin != !end || (begin && (end < begin || strstr(begin + 1, BEGIN) || strstr(end + 1, END)))) {
 		vqp_error_set(error, -EINVAL, "the lines that mark vqp's part are not there twice, as they were written: "
 			      "take out what they have marked");
@@ -127,7 +130,7 @@ int ctl_toml_block_add(const char *before, const char *standard, const char *blo
 	return -ENOMEM;
 }
 
-/* An add has ended the last line, and nothing else is new. */
+/* Is the text that of the backup with a newline at its end, which an add has appended? */
 static int lacked_newline(const char *backup, const char *rest)
 {
 	size_t length = backup ? strlen(backup) : 0;
@@ -148,7 +151,7 @@ int ctl_toml_block_remove(const char *before, const char *backup, char **after, 
 	if (lacked_newline(backup, *after)) {
 		(*after)[strlen(backup)] = '\0';
 	} else if (!backup && !strcmp(*after, EMPTY)) {
-		/* Nothing was there but what an add had begun with. */
+		/* The file had nothing but the lines that an add begins with. */
 		free(*after);
 		*after = NULL;
 	}

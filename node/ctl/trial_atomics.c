@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Atomics of the device, on a queue pair of their own: one that refuses them is of no use afterwards. */
+/* The device's atomics, on a queue pair of their own, because one that refuses them fails. */
 #include "pair.h"
 #include "trial.h"
 
@@ -8,13 +8,13 @@
 struct atomics {
 	struct ctl_pair pair;
 	struct ctl_memory memory;
-	volatile uint64_t *local, *remote;	/* within it */
+	volatile uint64_t *local, *remote;	/* in the memory */
 };
 
 struct step {
 	enum ibv_wr_opcode opcode;
 	uint64_t compare_add, swap;
-	uint64_t was, is;	/* what the device answers, and what it leaves there */
+	uint64_t was, is;	/* the device's answer, and the value that it leaves */
 };
 
 static int post(struct atomics *a, const struct step *step, struct ctl_trial *trial)
@@ -38,7 +38,7 @@ static int try_steps(struct atomics *a, struct ctl_finding *finding)
 	const struct step steps[] = {
 		{ IBV_WR_ATOMIC_FETCH_AND_ADD, 0x1111, 0, first, second },
 		{ IBV_WR_ATOMIC_CMP_AND_SWP, second, third, second, third },
-		{ IBV_WR_ATOMIC_CMP_AND_SWP, second, first, third, third },	/* another is there: it stays */
+		{ IBV_WR_ATOMIC_CMP_AND_SWP, second, first, third, third },	/* The value differs, and stays. */
 	};
 	int ret = 0;
 

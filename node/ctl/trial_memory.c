@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Registration, of as much memory as the module registers at once: a window (kmod/rc/window.c). */
+/* Registration of as much memory as the module registers at once, a window (kmod/rc/window.c). */
 #include <errno.h>
 
 #include "pair.h"
@@ -11,7 +11,7 @@ void ctl_trial_memory(const struct ctl_device *device, struct ctl_finding *findi
 {
 	struct ctl_trial *trial = &finding->registration;
 	struct ctl_memory memory = { 0 };
-	/* The first time finds caches cold that an application's later ones find warm. */
+	/* The first registration warms the caches, and is not measured. */
 	int ret = ctl_memory_open(&memory, device, WINDOW_BYTES, trial);
 	double start;
 

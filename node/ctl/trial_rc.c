@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* RC as the module's links use it (kmod/rc/qp.c, kmod/rc/segment.c), and what they do not need. */
+/*
+ * RC queue pairs as the module's links use them (kmod/rc/qp.c, kmod/rc/segment.c), and beyond that.
+ */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,10 +12,10 @@
 #include "pair.h"
 #include "trial.h"
 
-#define DEPTH		256	/* VQP_RC_DEPTH */
-#define PIECES_MAX	30U	/* VQP_RC_SGES */
+#define DEPTH		256	/* VQP_LINK_DEPTH */
+#define PIECES_MAX	30U	/* VQP_LINK_SGES */
 #define PAGE		4096U
-#define CHAIN		8U	/* RC_PIECE_CHAIN */
+#define CHAIN		8U	/* SEGMENT_CHAIN */
 #define CHAINS		4U
 #define IMMEDIATE	0x76717021U
 #define RNR_WAIT_MS	20
@@ -25,10 +27,10 @@ struct rc {
 	struct ctl_finding *finding;
 	struct ctl_pair pair;
 	struct ctl_memory memory;
-	uint8_t *local, *remote;	/* within it; every second page of the first is used */
-	uint32_t pieces, bytes;		/* of a request */
-	uint32_t packets;		/* that have been received */
-	uint64_t posted;		/* requests */
+	uint8_t *local, *remote;	/* in the memory; every second page of `local` is used */
+	uint32_t pieces, bytes;		/* the SGEs and bytes of a request */
+	uint32_t packets;		/* the packets that have been received */
+	uint64_t posted;		/* the requests that have been posted */
 };
 
 static uint32_t packets_of(const struct rc *rc, uint32_t bytes)
@@ -51,7 +53,7 @@ static int open_memory(struct rc *rc, struct ctl_trial *trial)
 	int ret;
 
 	rc->pieces = fewer(fewer(PIECES_MAX, attr->max_sge), attr->max_sge_rd);
-	rc->bytes = rc->pieces * PAGE - 5;	/* the last packet is odd, too */
+	rc->bytes = rc->pieces * PAGE - 5;	/* The last packet's length is odd. */
 	ret = ctl_memory_open(&rc->memory, rc->device, (size_t)3 * PIECES_MAX * PAGE, trial);
 	rc->local = rc->memory.at;
 	rc->remote = rc->local + (size_t)2 * PIECES_MAX * PAGE;
@@ -80,7 +82,7 @@ static int post(struct rc *rc, struct ibv_send_wr *wr, struct ctl_trial *trial)
 	return ret ? ctl_fail_trial(trial, ret, "a request is not taken") : 0;
 }
 
-/* Post one, and wait until it is over. */
+/* Posts a request, and waits for its completion. */
 static int run(struct rc *rc, struct ibv_send_wr *wr, uint32_t packets, const char *what, struct ctl_trial *trial)
 {
 	struct ibv_wc wc;
@@ -99,7 +101,10 @@ static int run(struct rc *rc, struct ibv_send_wr *wr, uint32_t packets, const ch
 	return 0;
 }
 
-/* Where a part of a request is: every second page, though all is as one where it arrives. */
+/*
+ * Returns the place of a part of a request: every second page, while the remote memory is
+ * contiguous.
+ */
 static uint8_t *piece(const struct rc *rc, uint32_t i)
 {
 	return rc->local + (size_t)2 * i * PAGE;
@@ -110,7 +115,7 @@ static uint32_t piece_bytes(const struct rc *rc, uint32_t i)
 	return i + 1 < rc->pieces ? PAGE : rc->bytes - i * PAGE;
 }
 
-/* All of a request's bytes. */
+/* Transfers all bytes of a request. */
 static int transfer(struct rc *rc, enum ibv_wr_opcode opcode, const char *what, struct ctl_trial *trial)
 {
 	struct ibv_sge sges[PIECES_MAX];
@@ -192,7 +197,7 @@ static int try_write_with_imm(struct rc *rc, struct ctl_trial *trial)
 	return ret;
 }
 
-/* As links post them: chains of which the last asks for a completion. */
+/* Posts chains whose last request asks for a completion, as links do. */
 static int try_chains(struct rc *rc, struct ctl_trial *trial)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)rc->local, .length = 8, .lkey = rc->memory.mr->lkey };
@@ -224,7 +229,7 @@ static int try_chains(struct rc *rc, struct ctl_trial *trial)
 
 /* ---- The receive PSN ---- */
 
-/* By how much it has moved, as query_qp tells. */
+/* Asks query_qp by how much the receive PSN has moved. */
 static int ask_psn(struct rc *rc, uint32_t *moved, struct ctl_trial *trial)
 {
 	struct ibv_qp_init_attr init;
@@ -262,7 +267,7 @@ static int try_rnr(struct rc *rc, struct ctl_trial *trial)
 	return ret;
 }
 
-/* To a queue pair that was stopped: as to a node that died. */
+/* Sends to a queue pair that was stopped, which is as silent as a node that has died. */
 static int try_silence(struct rc *rc, struct ctl_trial *trial)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)rc->local, .length = 8, .lkey = rc->memory.mr->lkey };
@@ -303,7 +308,10 @@ static int try_data(struct rc *rc)
 	return ret;
 }
 
-/* The module stops a link's end before it asks for the PSN; a QP that was stopped serves for nothing more. */
+/*
+ * The module stops a target's QP before it asks for the PSN. This comes last, since a stopped QP is
+ * of no more use.
+ */
 static void try_end(struct rc *rc)
 {
 	struct ctl_finding *finding = rc->finding;

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* UD as the module's lanes use it: kmod/device/lane.c. */
+/* UD queue pairs as the module's lanes use them (kmod/device/lane.c). */
 #include <errno.h>
 #include <string.h>
 
 #include "pair.h"
 #include "trial.h"
 
-/* VQP_LANE_TX_SLOTS, VQP_LANE_RX_SLOTS and one to drain it, VQP_LANE_SIGNAL_EVERY */
+/* VQP_LANE_TX_SLOTS; VQP_LANE_RX_SLOTS and one to drain the queue; VQP_LANE_SIGNAL_EVERY. */
 #define SEND_WRS	512
 #define RECV_WRS	1025
 #define SIGNAL_EVERY	16
 #define ROUNDS		4
 #define MESSAGES	(ROUNDS * SIGNAL_EVERY)
-#define FLUSHED		8	/* receives that are posted, and then flushed */
-#define INLINE_MAX	512	/* more than soft RoCE has is told of in the kernel log */
+#define FLUSHED		8	/* the receives that are posted, and then flushed */
+#define INLINE_MAX	512	/* Soft RoCE writes to the kernel log if it is asked for more. */
 
 struct ud {
 	const struct ctl_device *device;
 	struct ctl_finding *finding;
 	struct ctl_pair pair;
 	struct ctl_memory memory;
-	uint8_t *out, *in, *grh;	/* within it: MESSAGES slots each */
-	uint32_t slot;			/* bytes of one of them */
+	uint8_t *out, *in, *grh;	/* in the memory, of MESSAGES slots each */
+	uint32_t slot;			/* the bytes of a slot */
 	struct ibv_ah *ah;
 };
 
-/* Short ones, odd ones, and those that fill a packet. */
+/* Returns the length of a message: short, odd, or that of a full packet. */
 static uint32_t message_bytes(const struct ud *ud, uint32_t i)
 {
 	const uint32_t sizes[] = { ud->slot, 1, ud->slot / 2 + 1, ud->slot };
@@ -115,7 +115,7 @@ static void check_message(struct ud *ud, uint32_t i, const struct ibv_wc *wc)
 				     memcmp(gid, ud->device->gid.gid.raw, sizeof(gid)) != 0;
 }
 
-/* Messages from number `first` on, until all have arrived. */
+/* Sends messages from number `first` on, until all have arrived. */
 static int run_round(struct ud *ud, uint32_t first, struct ctl_trial *trial)
 {
 	uint32_t events = ud->pair.receives.events;
@@ -142,7 +142,7 @@ static int run_round(struct ud *ud, uint32_t first, struct ctl_trial *trial)
 	return ret;
 }
 
-/* As a lane that failed: it is flushed, and starts over with its number. */
+/* Flushes the queue pair and starts it again with its number, as the module revives a lane. */
 static int restart(struct ud *ud, struct ctl_trial *trial)
 {
 	struct ibv_wc wc;
@@ -172,7 +172,10 @@ static int send_all(struct ud *ud, struct ctl_trial *trial)
 	return ret;
 }
 
-/* Drivers refuse more than they have, or give what they have: the largest that one gives. */
+/*
+ * Finds the most inline data. A driver that is asked for more than it has refuses, or gives what it
+ * has.
+ */
 static void find_inline(struct ud *ud)
 {
 	struct ibv_qp_init_attr init = {

@@ -5,15 +5,15 @@
 
 #include "verdict.h"
 
-/* What the module asks of a device: kmod/device/lane.h, kmod/rc/link.h, kmod/rc/qp.c. */
+/* The module's requirements of a device (kmod/device/lane.h, kmod/rc/link.h, kmod/rc/qp.c). */
 #define LANES		8U
 #define LANE_REQUESTS	1025U
 #define LANE_CQES	2048U
 #define LANE_SGES	2U
-#define LINKS		64U	/* 32, and as many ends */
+#define LINKS		64U	/* 32 links, and as many targets */
 #define PAYLOAD_BYTES	4096U
 #define SILENCE_MS	4000.0	/* giveup_ms */
-#define RNR_LATE_MS	1000.0	/* the timer is 0.64 ms */
+#define RNR_LATE_MS	1000.0	/* The timer is 0.64 ms. */
 
 #define RC_OFF	"modprobe vqp rc_max=0: everything goes by dc"
 #define NO_RC	"nothing goes from NIC to NIC: everything goes by dc, which takes the processors"
@@ -53,7 +53,7 @@ static void untried(struct ctl_verdict *v)
 	v->level = CTL_UNTRIED;
 }
 
-/* If it was not carried out, that is what was found. */
+/* Was the trial carried out? If not, that is the verdict. */
 static bool was_done(const struct ctl_trial *trial, struct ctl_verdict *v, enum ctl_level level,
 		     const char *follows, const char *way_out)
 {
@@ -68,7 +68,7 @@ static bool was_done(const struct ctl_trial *trial, struct ctl_verdict *v, enum 
 	return false;
 }
 
-/* Who has taken the way out needs it no more. */
+/* The level of faults of rc, which do not matter if links are off. */
 static enum ctl_level rc_level(const struct ctl_finding *f)
 {
 	return f->rc_off ? CTL_LIMITED : CTL_FAILS;
