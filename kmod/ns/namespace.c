@@ -21,7 +21,7 @@ static unsigned int vqp_net_id __read_mostly;
 static DEFINE_MUTEX(ns_mutex);
 static DEFINE_HASHTABLE(ns_table, 10);	/* by tenant and GID, read under RCU */
 static struct vqp_ns *ns_host;		/* constant once the module is initialized */
-static u32 ns_generation = 1;		/* raised when a namespace is added or removed */
+static u32 ns_generation = 1;		/* raised when a namespace is added, moved or removed */
 
 static LIST_HEAD(ns_users);	/* constant once the module is initialized */
 
@@ -316,6 +316,7 @@ int vqp_ns_set(u32 tenant, const u8 *gid, const struct vqp_ns_terms *terms)
 void vqp_ns_set_host_gid(const u8 *gid)
 {
 	mutex_lock(&ns_mutex);
+	ns_generation++;
 	if (!hlist_unhashed(&ns_host->node)) {
 		hash_del_rcu(&ns_host->node);
 		/* A reader that is at the node must not follow it into another bucket. */

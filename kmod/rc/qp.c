@@ -267,6 +267,7 @@ int vqp_rc_qp_stop(struct ib_qp *qp, u32 *psn)
 	/* The QP goes to the error state, after the request that it is carrying out. */
 	ib_drain_rq(qp);
 	ret = ib_query_qp(qp, &attr, IB_QP_RQ_PSN, &init);
-	*psn = attr.rq_psn & VQP_PSN_MASK;
+	if (!ret)
+		*psn = attr.rq_psn & VQP_PSN_MASK;
 	return ret;
 }
