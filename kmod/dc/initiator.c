@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -161,8 +162,10 @@ static void initiator_arm(struct vqp_tx *tx, u64 at_us)
 {
 	struct vqp *vqp = vqp_of_tx(tx);
 	u64 now = initiator_now_us();
+	u64 left = at_us > now ? at_us - now : 0;
 
-	mod_timer(&vqp->dc.timer, jiffies + usecs_to_jiffies(at_us > now ? at_us - now : 0));
+	/* A timer that expires early is armed again; usecs_to_jiffies() takes 71 minutes at most. */
+	mod_timer(&vqp->dc.timer, jiffies + usecs_to_jiffies(min_t(u64, left, U32_MAX)));
 }
 
 static void initiator_stale(struct vqp_tx *tx)
