@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * fn-agent plays the agent of an Fn node: it creates the functions' containers
- * (with fn-container), waits for each one's socket to appear, and passes
- * POST /invoke/NAME on to it as POST /call, one call at a time. On SIGTERM it
- * removes the containers.
+ * fn-agent plays the agent of an Fn node. It creates the functions' containers with fn-container,
+ * waits for the socket of each to appear, and passes POST /invoke/NAME on to it as POST /call, one
+ * call at a time. On SIGTERM it removes the containers.
  */
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -24,22 +23,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AGENT_READY_MS		5000	/* Fn's own limit for a socket to appear */
+#define AGENT_READY_MS		5000	/* Fn's own time limit for a socket to appear */
 #define AGENT_CALL_SECONDS	10
 #define AGENT_MAX_BODY_BYTES	(1U << 20)
 #define AGENT_RUN_DIR		"/run/fn"
 #define AGENT_FUNCTIONS_MAX	16
 
 struct function {
-	const char *dir;	/* its bundle, as fn-container knows it */
-	const char *name;	/* last part of dir */
-	char iofs[128];		/* where its socket appears */
-	CURL *curl;		/* keeps the connection to it */
+	const char *dir;	/* the function's bundle, as fn-container knows it */
+	const char *name;	/* the last part of dir */
+	char iofs[128];		/* the directory in which the socket appears */
+	CURL *curl;		/* keeps the connection to the function */
 	bool up;
 };
 
 struct agent {
-	const char *container;	/* the fn-container to run */
+	const char *container;	/* the path of fn-container */
 	struct function functions[AGENT_FUNCTIONS_MAX];
 	int count;
 	int fd;
@@ -100,7 +99,7 @@ static int agent_run_container(const struct agent *agent, const char *verb, cons
 	return status ? agent_fail(dir, "fn-container failed") : 0;
 }
 
-/* The directory in which the function's socket will appear. */
+/* Makes the directory in which the function's socket will appear. */
 static int agent_make_iofs(const struct function *function)
 {
 	char parent[sizeof(function->iofs)];
@@ -113,8 +112,8 @@ static int agent_make_iofs(const struct function *function)
 }
 
 /*
- * Wait for lsnr.sock to appear. The watch `fd` was placed before the
- * container started, so an appearance cannot be missed.
+ * Waits for lsnr.sock to appear. The watch `fd` was placed before the container started, so that
+ * the appearance cannot be missed.
  */
 static int agent_await_socket(const struct function *function, int fd)
 {
@@ -142,7 +141,7 @@ static int agent_start_function(struct agent *agent, struct function *function)
 		return agent_fail("inotify_init", strerror(errno));
 	if (agent_make_iofs(function))
 		goto out;
-	function->up = true;	/* if only in part: there is something to remove */
+	function->up = true;	/* From here on there may be something to remove. */
 	if (inotify_add_watch(fd, function->iofs, IN_CREATE) < 0) {
 		agent_fail(function->iofs, strerror(errno));
 		goto out;
@@ -187,7 +186,7 @@ static struct curl_slist *agent_headers(struct agent *agent)
 	return curl_slist_append(headers, "Content-Type: application/json");
 }
 
-/* The function's answer in *answer, and its status, or 502 with what curl says. */
+/* Calls the function. Returns its status and *answer, or 502 with curl's error. */
 static long agent_call(struct agent *agent, struct function *function, const struct buffer *body,
 		       struct buffer *answer)
 {
@@ -300,7 +299,7 @@ static int agent_listen(struct agent *agent, char *listen_on)
 	address.sin_port = htons(atoi(port));
 	if (!inet_aton(listen_on, &address.sin_addr))
 		return agent_fail(listen_on, "not an IPv4 address");
-	setenv("FN_NODE_ADDRESS", listen_on, 1);	/* fn-container wants it */
+	setenv("FN_NODE_ADDRESS", listen_on, 1);	/* for fn-container */
 	agent->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (agent->fd < 0)
 		return agent_fail("socket", strerror(errno));
@@ -327,7 +326,7 @@ static int agent_serve(struct agent *agent)
 	return 0;
 }
 
-/* Go on in the background; the caller sees the process id once all is ready. */
+/* Continues in the background. The caller gets the process id when all is ready. */
 static int agent_detach(void)
 {
 	pid_t pid = fork();

@@ -14,10 +14,9 @@
 #define FN_SOCKET_BACKLOG	16
 
 /*
- * Fn wants to see the name in FN_LISTENER appear only once the socket behind
- * it is bound, listening and open to everybody: so another name is bound, and
- * the awaited one becomes a relative link to it (the agent sees the directory
- * under another path). Linking is left to announce, which comes last.
+ * The name in FN_LISTENER must not appear before its socket is bound, is listening and is open to
+ * all users. So another name is bound, and announce(), which comes last, makes the name a link to
+ * it. The link is relative, because the agent sees the directory under another path.
  */
 static int fn_listen(struct fn_server *server)
 {

@@ -13,7 +13,7 @@
 #define WHISK_PORT	8080
 #define WHISK_BACKLOG	16
 
-/* What ends an activation's log, on both streams. */
+/* The line that ends the log of an activation, on both streams. */
 static const char whisk_end_of_log[] = "XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX\n";
 
 static int whisk_listen(struct fn_server *server)
@@ -51,7 +51,7 @@ static json_t *whisk_refuse(unsigned int *status, unsigned int refusal, const ch
 	return fn_error("%s", why);
 }
 
-/* The code is in the image already; what is new is the action's environment. */
+/* Initializes the action. Its code is in the image, so that only its environment is new. */
 static json_t *whisk_init(struct fn_server *server, const json_t *body, unsigned int *status)
 {
 	const json_t *value = json_object_get(body, "value");
@@ -69,7 +69,7 @@ static json_t *whisk_init(struct fn_server *server, const json_t *body, unsigned
 	return json_pack("{s:b}", "ok", 1);
 }
 
-/* In milliseconds, as a text or a number. 0: none. */
+/* Parses a deadline in milliseconds, which is a text or a number. Returns 0 if there is none. */
 static time_t whisk_deadline(const json_t *deadline)
 {
 	const char *text = json_string_value(deadline);
@@ -100,7 +100,7 @@ static json_t *whisk_run(struct fn_server *server, const json_t *body, unsigned 
 		return whisk_refuse(status, MHD_HTTP_FORBIDDEN, "the action has not been initialized");
 	if (!json_is_object(call.input))
 		return whisk_refuse(status, MHD_HTTP_BAD_REQUEST, "\"value\" must be an object");
-	/* cppcheck-suppress returnDanglingLifetime ; an answer has nothing of the call in it */
+	/* cppcheck-suppress returnDanglingLifetime ; an answer does not refer to the call */
 	return whisk_activate(server, &call);
 }
 

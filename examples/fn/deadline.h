@@ -4,7 +4,10 @@
 
 #include <time.h>
 
-/* A time as in RFC 3339, as Go prints it; fractions of a second are dropped. 0: NULL, or no such time. */
+/*
+ * Parses a time of RFC 3339, as Go prints it, and drops fractions of a second. Returns 0 for NULL,
+ * and for a text that is no such time.
+ */
 time_t fn_deadline_parse(const char *text);
 
 #endif /* FN_DEADLINE_H */

@@ -178,7 +178,7 @@ static int fn_serve(const struct fn_contract *contract, fn_handler handle, void 
 
 	if (fd < 0)
 		return EXIT_FAILURE;
-	/* A container's first process gets only those signals it asks for. */
+	/* A container's first process gets only the signals that it has handlers for. */
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGINT, &stop, NULL);
 	daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, fn_access, &server,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "payload.h"
 
-/* xorshift64*: every byte depends on the seed and on its own place. */
+/* xorshift64*, by which each byte depends on the seed and on its place. */
 static uint64_t payload_next(uint64_t *state)
 {
 	*state ^= *state >> 12;
@@ -12,7 +12,7 @@ static uint64_t payload_next(uint64_t *state)
 
 static uint64_t payload_start(uint64_t seed)
 {
-	return seed * 2 + 1;	/* xorshift must not start from zero */
+	return seed * 2 + 1;	/* xorshift must not begin with zero. */
 }
 
 void payload_fill(uint8_t *data, size_t bytes, uint64_t seed)

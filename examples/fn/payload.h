@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the sender sends and the receiver expects: bytes that follow from a seed. */
+/* Bytes that follow from a seed, which the sender sends and the receiver expects. */
 #ifndef FN_PAYLOAD_H
 #define FN_PAYLOAD_H
 
@@ -10,7 +10,7 @@
 
 void payload_fill(uint8_t *data, size_t bytes, uint64_t seed);
 
-/* How many of the bytes are not what payload_fill() wrote. */
+/* Returns the number of bytes that are not those of payload_fill(). */
 size_t payload_count_bad(const uint8_t *data, size_t bytes, uint64_t seed);
 
 #endif /* FN_PAYLOAD_H */

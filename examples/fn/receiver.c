@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ServerlessBench TestCase5, second function: wait for a payload, over an RDMA
- * environment of its own, and check it.
+ * ServerlessBench TestCase5, second function: waits for a payload, with RDMA resources of its own,
+ * and checks it.
  *
- * {"do": "prepare", "bytes": n, "seed": s}, or with "payload" as the sender's,
- * gives {"target": what a sender must know, "setup_ns": from opening the device
- * to the posted receive}; then {"do": "check"} gives {"bytes": received, "bad":
- * those that are not as expected}.
+ * {"do": "prepare", "bytes": n, "seed": s}, or with "payload" like the sender's, gives {"target":
+ * what a sender must know, "setup_ns": from opening the device to the posted receive}. Then
+ * {"do": "check"} gives {"bytes": received, "bad": those that are not as expected}.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ServerlessBench TestCase5, first function: build a payload and push it to
- * where the second function waits, over an RDMA environment of its own.
+ * ServerlessBench TestCase5, first function: builds a payload and sends it to the second function,
+ * with RDMA resources of its own.
  *
- * {"target": T, "bytes": n, "seed": s}, or {"target": T, "payload": text}, gives
- * {"bytes": n, "setup_ns": from opening the device to a registered payload,
- * "connect_ns": queue pair and connection, "push_ns": from the post to the
- * remote acknowledgement}.
+ * {"target": T, "bytes": n, "seed": s}, or {"target": T, "payload": text}, gives {"bytes": n,
+ * "setup_ns": from opening the device to a registered payload, "connect_ns": queue pair and
+ * connection, "push_ns": from the post to the remote acknowledgement}.
  */
 #include <stdlib.h>
 

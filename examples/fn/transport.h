@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One end of a transfer over RDMA: from nothing to a registered, connected
- * queue pair, and back to nothing. Three builds implement it: transport_vqp.c,
- * and transport_verbs.c linked in two ways. The data path (transport.c) is one
- * for all, because it is that of the verbs.
+ * One end of a transfer over RDMA: from nothing to a registered, connected queue pair, and back to
+ * nothing. Three builds implement it: transport_vqp.c, and transport_verbs.c linked in two ways.
+ * They share the data path (transport.c), because it is that of the verbs.
  *
- * Functions return 0, or -1 with t->error saying what failed and why. Whatever
- * failed, transport_close() puts everything away.
+ * Functions return 0, or -1 with the reason in t->error. transport_close() releases everything,
+ * whatever has failed.
  */
 #ifndef FN_TRANSPORT_H
 #define FN_TRANSPORT_H
@@ -18,9 +17,9 @@
 #define TRANSPORT_TARGET_MAX	128
 
 /*
- * Between a sender's looks at its completion queue, and a receiver's. Who spins
- * instead keeps the only processor of a small node from the kernel's half of
- * the transfer, and so does the receiver whom nobody waits for.
+ * The pauses between polls of the completion queue, by a sender and by a receiver. A process that
+ * spins instead would keep the only processor of a small node from the kernel's part of the
+ * transfer. The receiver, whose latency does not count, pauses longer.
  */
 #define TRANSPORT_NAP_US		50
 #define TRANSPORT_RECEIVER_NAP_US	5000
@@ -30,56 +29,55 @@ struct transport {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
-	struct ibv_mr *mr;	/* of data; NULL if the message goes inline */
+	struct ibv_mr *mr;	/* the region of data; NULL if the message goes inline */
 	void *data;		/* the message's bytes */
 	size_t bytes;
-	void *owned;		/* memory that goes with the transport; NULL: the caller's */
+	void *owned;		/* memory of the transport; NULL if it is the caller's */
 	size_t owned_bytes;
-	int handshake_fd;	/* verbs: the UDP socket of the handshake; -1: none */
+	int handshake_fd;	/* for verbs: the UDP socket of the handshake, or -1 */
 	char error[192];
 };
 
 /*
- * A sender's device, completion queue and registered payload. The payload is
- * the caller's, and stays as it is until transport_close().
+ * Opens a sender's device and completion queue, and registers its payload. The payload belongs to
+ * the caller, and does not change until transport_close().
  */
 int transport_open(struct transport *t, void *payload, size_t bytes);
 
 /*
- * A receiver for one message of at most `bytes` bytes: device, completion
- * queue, registered buffer, queue pair, posted receive. `target` is what a
- * sender must know to connect.
+ * Opens a receiver for one message of at most `bytes` bytes: device, completion queue, registered
+ * buffer, queue pair and posted receive. `target` is what a sender must know to connect.
  */
 int transport_listen(struct transport *t, size_t bytes, char target[TRANSPORT_TARGET_MAX]);
 
-/* The sender's queue pair, ready to send. */
+/* Connects the sender's queue pair, which can send afterwards. */
 int transport_connect(struct transport *t, const char *target);
 
-/* Send the payload; returns when the other side has acknowledged all of it. */
+/* Sends the payload. Returns when the receiver has acknowledged all of it. */
 int transport_send(struct transport *t, int timeout_ms);
 
-/* Wait for the message: its bytes are then the first t->bytes bytes of t->data. */
+/* Waits for the message, which is the first t->bytes bytes of t->data then. */
 int transport_receive(struct transport *t, int timeout_ms);
 
-/* Give up the queue pair, so that transport_connect() may make another. */
+/* Destroys the queue pair, so that transport_connect() may make another. */
 void transport_disconnect(struct transport *t);
 
 void transport_close(struct transport *t);
 
-/* This node's monotonic clock. */
+/* Returns the time of this node's monotonic clock. */
 uint64_t transport_now_ns(void);
 
 /* ---- For the implementations ---- */
 
-/* Record `what` and errno's text. Returns -1. */
+/* Sets t->error to `what` and the text of errno. Returns -1. */
 int transport_fail(struct transport *t, const char *what);
 
 int transport_post_receive(struct transport *t);
 
-/* 1 and *wc: a completion; 0: none yet; -1: it is a failure, or polling failed. */
+/* Returns 1 and *wc for a completion; 0 if there is none yet; -1 if it or polling has failed. */
 int transport_poll(struct transport *t, struct ibv_wc *wc);
 
-/* Poll, napping for nap_us in between, until *wc is a completion. */
+/* Polls, with pauses of nap_us, until there is a completion, *wc. */
 int transport_await(struct transport *t, struct ibv_wc *wc, long nap_us, int timeout_ms);
 
 #endif /* FN_TRANSPORT_H */

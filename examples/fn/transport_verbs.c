@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Over user-space verbs: an RC queue pair and the quickest handshake there is.
- * The receiver's queue pair waits in INIT with its receive posted, and its
- * number travels with the target, "ADDRESS UDP-PORT QPN", so that the sender
- * moves its own queue pair on while its one datagram (its QPN) is on the way.
- * One datagram comes back once the receiver is ready: one round trip.
+ * The transport over user-space verbs, with an RC queue pair and the quickest handshake possible.
+ * The receiver's queue pair waits in INIT with its receive posted. Its number is in the target,
+ * "ADDRESS UDP-PORT QPN", so that the sender can move its own queue pair on while its datagram with
+ * its QPN is under way. A datagram comes back when the receiver is ready, after one round trip.
  *
- * RDMA_ADDRESS and RDMA_GID_INDEX are the node's RoCE v2 address and its place
- * in the GID table: configured, because looking them up takes time.
+ * RDMA_ADDRESS and RDMA_GID_INDEX are the node's RoCE v2 address and its index in the GID table.
+ * They are configured, because to look them up takes time.
  */
 #include "transport.h"
 
@@ -20,10 +19,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define VERBS_INLINE_BYTES	128	/* what goes with a request, unregistered */
-#define VERBS_RETRY_MS		100	/* a lost handshake datagram is sent again */
+#define VERBS_INLINE_BYTES	128	/* A payload of this size goes inline, unregistered. */
+#define VERBS_RETRY_MS		100	/* the time after which a datagram is sent again */
 #define VERBS_CONNECT_MS	8000
-/* A second. Soft RoCE may fail a WRITE that it repeats because the machine was slow. */
+/* One second. With less, soft RoCE may fail a WRITE that it repeats on a slow machine. */
 #define VERBS_TIMEOUT		18
 
 static uint8_t verbs_gid_index(void)
@@ -105,7 +104,7 @@ static int verbs_ready_to_receive(struct transport *t, struct in_addr peer, uint
 		},
 	};
 
-	/* A RoCE v2 GID on IPv4 is the address, mapped into IPv6. */
+	/* The RoCE v2 GID of an IPv4 address is the address mapped into IPv6. */
 	memset(&attr.ah_attr.grh.dgid.raw[10], 0xff, 2);
 	memcpy(&attr.ah_attr.grh.dgid.raw[12], &peer, sizeof(peer));
 	errno = ibv_modify_qp(t->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
@@ -171,7 +170,7 @@ int transport_listen(struct transport *t, size_t bytes, char target[TRANSPORT_TA
 	return 0;
 }
 
-/* Ask until the receiver says that it is ready. */
+/* Sends the question until the receiver answers that it is ready. */
 static int verbs_await_ready(struct transport *t, uint32_t question)
 {
 	struct pollfd ready = { .fd = t->handshake_fd, .events = POLLIN };
@@ -214,7 +213,7 @@ int transport_connect(struct transport *t, const char *target)
 	return verbs_await_ready(t, question);
 }
 
-/* Answer one handshake datagram. A repeated one is only answered again. */
+/* Answers a datagram of the handshake. A repeated one is only answered again. */
 static int verbs_accept(struct transport *t)
 {
 	struct sockaddr_in peer;
@@ -232,7 +231,7 @@ static int verbs_accept(struct transport *t)
 	return 0;
 }
 
-/* The handshake is answered at once; the rest is up to the kernel. */
+/* Answers the handshake at once, and leaves the rest to the kernel. */
 int transport_receive(struct transport *t, int timeout_ms)
 {
 	uint64_t deadline = transport_now_ns() + timeout_ms * 1000000ULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Over virtual queue pairs. The target is "ADDRESS PORT"; the receiver's
- * process takes no part in connecting, so nobody waits for it.
+ * The transport over virtual queue pairs. The target is "ADDRESS PORT". The receiver's process
+ * takes no part in connecting, so that the sender need not wait for it.
  */
 #include "transport.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <vqp/vqp.h>
 
-/* What fits a request goes with it and needs no registered memory. */
+/* A payload of this size goes inline, and needs no registered memory. */
 #define VQP_INLINE_BYTES	1024
 
 static int transport_open_context(struct transport *t)
@@ -26,7 +26,7 @@ static int transport_open_context(struct transport *t)
 	return t->cq ? 0 : transport_fail(t, "vqp_create_cq");
 }
 
-/* Arena memory: a function's 64 KiB of locked memory stay untouched. */
+/* Allocates arena memory, which does not count for a function's 64 KiB of locked memory. */
 static int transport_alloc(struct transport *t, size_t bytes)
 {
 	t->owned = vqp_alloc(t->context, bytes);

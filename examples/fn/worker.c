@@ -20,9 +20,9 @@
 #define FN_ANSWER_MAX	4096
 
 /*
- * A fork shares its memory with its parent until it touches it, a page fault
- * each. A warm process has all that behind it, and so shall this one: what it
- * is timed for is its RDMA set-up alone. Best effort.
+ * A forked process shares its memory with its parent until it writes to it, with a page fault for
+ * each page. Takes these faults here, as far as possible, because the time that is measured is that
+ * of the RDMA set-up in a warm process.
  */
 static void fn_worker_warm(void)
 {
@@ -42,7 +42,7 @@ int fn_worker_start(struct fn_worker *worker, fn_worker_run run, const json_t *i
 {
 	int fds[2];
 
-	/* One packet is one answer. */
+	/* Each packet is an answer. */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
 		return -1;
 	worker->pid = fork();
@@ -76,7 +76,7 @@ json_t *fn_worker_hear(struct fn_worker *worker, int timeout_ms)
 	json_t *answer;
 	ssize_t bytes;
 
-	/* What comes after the deadline is no answer, however ready it is. */
+	/* An answer after the deadline does not count, even if it is there already. */
 	if (timeout_ms <= 0 || poll(&ready, 1, timeout_ms) <= 0)
 		return fn_error("no answer within %d ms", timeout_ms);
 	bytes = read(worker->fd, text, sizeof(text));
