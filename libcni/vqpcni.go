@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// libvqpcni.so: CNI's libcni for programs in C. vqpcni.h says what it does.
+// libvqpcni.so is CNI's libcni for programs in C. vqpcni.h documents it.
 package main
 
 /*
@@ -23,10 +23,10 @@ import (
 	"github.com/containernetworking/cni/pkg/version"
 )
 
-// What plugins need to find iptables and the like; who loaded this may have no PATH at all.
+// path is where plugins find iptables and the like. The program that loads the library may have no PATH.
 const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// An attachment with what libcni wants to know of it.
+// attachment is an attachment with the arguments of libcni.
 type attachment struct {
 	name    string
 	confDir string
@@ -52,7 +52,7 @@ func newAttachment(a *C.struct_vqpcni_attachment) *attachment {
 	}
 }
 
-// Names are parts of file names.
+// validate checks the names, which become parts of file names.
 func (a *attachment) validate() error {
 	if err := utils.ValidateContainerID(a.runtime.ContainerID); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (a *attachment) validate() error {
 	return nil
 }
 
-// The list that is in the directory of lists.
+// load reads the network's list from the directory of lists.
 func (a *attachment) load() (*libcni.NetworkConfigList, error) {
 	list, err := libcni.LoadConfList(a.confDir, a.name)
 	switch err.(type) {
@@ -79,7 +79,7 @@ func (a *attachment) load() (*libcni.NetworkConfigList, error) {
 	return nil, fmt.Errorf("cannot read the network lists in %s: %w", a.confDir, err)
 }
 
-// The list by which the container was attached, nil if it was not.
+// attached returns the list by which the container was attached, or nil if it was not.
 func (a *attachment) attached() (*libcni.NetworkConfigList, error) {
 	config, _, err := a.cni.GetNetworkListCachedConfig(&libcni.NetworkConfigList{Name: a.name}, a.runtime)
 	if err != nil || config == nil {
@@ -98,7 +98,7 @@ func (a *attachment) findPlugins(list *libcni.NetworkConfigList) error {
 	return nil
 }
 
-// Plugins that take longer are killed.
+// inTime calls do with a time limit, after which plugins are killed.
 func (a *attachment) inTime(do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), a.timeout)
 	defer cancel()
@@ -109,7 +109,7 @@ func (a *attachment) inTime(do func(ctx context.Context) error) error {
 	return err
 }
 
-// What ADD answered, as libcni gives it to plugins in DEL; nil if that is not known, or too old a version.
+// result returns the result of ADD, which libcni gives to plugins in DEL; nil if it is not known, or of too old a version.
 func (a *attachment) result(list *libcni.NetworkConfigList) types.Result {
 	if recent, err := version.GreaterThanOrEqualTo(list.CNIVersion, "0.4.0"); err != nil || !recent {
 		return nil
@@ -121,7 +121,7 @@ func (a *attachment) result(list *libcni.NetworkConfigList) types.Result {
 	return result
 }
 
-// One plugin of a list, of whose end libcni is not to know.
+// detachOne runs DEL of one plugin of a list, without libcni's noting the end of the attachment.
 func (a *attachment) detachOne(list *libcni.NetworkConfigList, plugin *libcni.NetworkConfig, result types.Result) error {
 	if result != nil {
 		var err error
@@ -136,8 +136,8 @@ func (a *attachment) detachOne(list *libcni.NetworkConfigList, plugin *libcni.Ne
 	return a.inTime(func(ctx context.Context) error { return cni.DelNetworkList(ctx, &part, a.runtime) })
 }
 
-// DelNetworkList ends with the first plugin that fails or hangs. Here all are asked, each with time of its own,
-// and what is known of the attachment is kept until all have done their part.
+// detach runs DEL of all plugins of a list, each with a time limit of its own, while DelNetworkList would end with the
+// first that fails or hangs. libcni's record of the attachment is kept until all have succeeded.
 func (a *attachment) detach(list *libcni.NetworkConfigList) error {
 	var first error
 	result := a.result(list)
@@ -152,7 +152,7 @@ func (a *attachment) detach(list *libcni.NetworkConfigList) error {
 	return first
 }
 
-// By a list without plugins, of a version that takes no result: where libcni keeps it is its own affair.
+// forget removes libcni's record of the attachment, by DEL of a list without plugins, of a version without results.
 func (a *attachment) forget() error {
 	nothing := libcni.NetworkConfigList{Name: a.name, CNIVersion: "0.3.1"}
 	return a.cni.DelNetworkList(context.Background(), &nothing, a.runtime)
@@ -181,8 +181,8 @@ func (a *attachment) add() (string, error) {
 	return string(text), err
 }
 
-// What is known to be attached before it is has outlived a crash, and its network namespace has not. The crash may
-// have cut short what is known: then it went by the list as it is now, as far as anybody knows.
+// deleteLost detaches a container that libcni has a record of before it is attached: the record has outlived a crash,
+// which the network namespace has not. If the crash has cut the record short, the present list is used.
 func (a *attachment) deleteLost(list *libcni.NetworkConfigList) error {
 	lost, err := a.attached()
 	if err != nil {
@@ -230,7 +230,7 @@ func (a *attachment) del() (string, error) {
 	return "", a.detach(list)
 }
 
-// A call from C: nothing that goes wrong in it may end the caller.
+// call makes a call from C, which must not end the caller by a panic.
 func call(c *C.struct_vqpcni_attachment, text **C.char,
 	do func(a *attachment) (string, error)) (status C.int) {
 	defer func() {
