@@ -164,7 +164,7 @@ static void initiator_arm(struct vqp_tx *tx, u64 at_us)
 	u64 now = initiator_now_us();
 	u64 left = at_us > now ? at_us - now : 0;
 
-	/* A timer that expires early is armed again; usecs_to_jiffies() takes 71 minutes at most. */
+	/* usecs_to_jiffies() takes 71 minutes at most. A timer that is early is armed again. */
 	mod_timer(&vqp->dc.timer, jiffies + usecs_to_jiffies(min_t(u64, left, U32_MAX)));
 }
 

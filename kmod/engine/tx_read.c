@@ -116,7 +116,7 @@ int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u64 now_u
 	struct vqp_tx_read *read = vqp_tx_read_slot(tx, psn);
 	int err;
 
-	if (!read->msg) {
+	if (read && !read->msg) {
 		read->msg = msg;
 		read->psn = psn;
 		read->offset = (psn - msg->psn) * chunk_bytes;
@@ -130,7 +130,7 @@ int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u64 now_u
 			tx->atomics++;
 		return err;
 	}
-	return vqp_tx_send_read(tx, read, now_us);
+	return read ? vqp_tx_send_read(tx, read, now_us) : -EAGAIN;
 }
 
 int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us)

@@ -43,23 +43,25 @@ static bool vqp_tx_may_send(const struct vqp_tx *tx, u32 psn)
 }
 
 /*
- * May the packet psn_send be sent? It is within VQP_MASK_BITS of psn_acked, so that the target can
- * name it as held behind a gap.
+ * The message of the packet psn_send, if that may be sent; or NULL. The packet is within
+ * VQP_MASK_BITS of psn_acked, so that the target can name it as held behind a gap.
  */
-static bool vqp_tx_sendable(struct vqp_tx *tx)
+static struct vqp_msg *vqp_tx_sendable(struct vqp_tx *tx)
 {
-	if (!tx->next || tx->psn_send - tx->psn_acked >= VQP_MASK_BITS ||
+	struct vqp_msg *msg = tx->next;
+
+	if (!msg || tx->psn_send - tx->psn_acked >= VQP_MASK_BITS ||
 	    !vqp_tx_may_send(tx, tx->psn_send))
-		return false;
+		return NULL;
 	/* The response to a READ is as much as many packets. */
-	if (tx->cap && vqp_op_returns_data(tx->next->op) && vqp_tx_fetching(tx))
-		return false;
-	if (tx->next->fence && vqp_tx_reading_before(tx, tx->next))
-		return false;
-	if (vqp_op_is_atomic(tx->next->op) && tx->psn_send == tx->psn_next &&
+	if (tx->cap && vqp_op_returns_data(msg->op) && vqp_tx_fetching(tx))
+		return NULL;
+	if (msg->fence && vqp_tx_reading_before(tx, msg))
+		return NULL;
+	if (vqp_op_is_atomic(msg->op) && tx->psn_send == tx->psn_next &&
 	    !vqp_tx_may_add_atomic(tx))
-		return false;
-	return !vqp_op_returns_data(tx->next->op) || vqp_tx_read_slot(tx, tx->psn_send);
+		return NULL;
+	return !vqp_op_returns_data(msg->op) || vqp_tx_read_slot(tx, tx->psn_send) ? msg : NULL;
 }
 
 int vqp_tx_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, u32 offset, u32 bytes)
@@ -161,10 +163,9 @@ static bool vqp_tx_asks(struct vqp_tx *tx, u32 psn)
 	       psn - tx->psn_asked >= VQP_TX_ASK_EVERY - 1;
 }
 
-/* Send the packet psn_send. */
-static int vqp_tx_send_next(struct vqp_tx *tx, u64 now_us)
+/* Send the packet psn_send, which is a packet of msg. */
+static int vqp_tx_send_next(struct vqp_tx *tx, struct vqp_msg *msg, u64 now_us)
 {
-	struct vqp_msg *msg = tx->next;
 	const u32 psn = tx->psn_send;
 	const bool fresh = psn == tx->psn_next;
 	const bool idle = !vqp_tx_outstanding(tx);
@@ -197,7 +198,7 @@ static struct vqp_msg *vqp_tx_find(struct vqp_tx *tx, struct vqp_msg *from, u32 
 	struct vqp_msg *msg = from;
 
 	if (!msg)
-		msg = list_first_entry_or_null(&tx->msgs, struct vqp_msg, link);
+		msg = list_first_entry(&tx->msgs, struct vqp_msg, link);
 	while (!vqp_tx_has(msg, psn))
 		msg = list_next_entry(msg, link);
 	return msg;
@@ -246,14 +247,15 @@ static void vqp_tx_note_held_back(struct vqp_tx *tx, int err, u64 now_us)
 
 void vqp_tx_send(struct vqp_tx *tx, u64 now_us)
 {
+	struct vqp_msg *msg;
 	int err = 0;
 
 	if (!tx->pause_us) {
 		err = vqp_tx_send_again(tx, now_us);
 		if (!err && vqp_mask_any(&tx->lost))
 			err = vqp_tx_send_lost(tx, now_us);
-		while (!err && !vqp_mask_any(&tx->lost) && vqp_tx_sendable(tx))
-			err = vqp_tx_send_next(tx, now_us);
+		while (!err && !vqp_mask_any(&tx->lost) && (msg = vqp_tx_sendable(tx)))
+			err = vqp_tx_send_next(tx, msg, now_us);
 	}
 	vqp_tx_note_held_back(tx, err, now_us);
 }

@@ -59,6 +59,9 @@ static inline bool list_is_last(const struct list_head *entry, const struct list
 #define list_entry(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 
+#define list_first_entry(head, type, member) \
+	list_entry((head)->next, type, member)
+
 #define list_first_entry_or_null(head, type, member) \
 	(list_empty(head) ? NULL : list_entry((head)->next, type, member))
 
