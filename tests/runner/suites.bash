@@ -29,7 +29,7 @@ declare -A tags=(
 	[static]='heart budget:90'
 	[unit]='heart budget:90'
 	[fuzz]='heart budget:120'
-	[analysis]='budget:300'
+	[analysis]='budget:480'
 )
 declare -A file_of=()
 
