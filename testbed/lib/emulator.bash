@@ -73,6 +73,8 @@ node_command_line()
 {
 	local words=(console=ttyS0 loglevel=5 mitigations=off oops=panic softlockup_panic=1
 		sysctl.kernel.hung_task_panic=1 sysctl.kernel.panic_on_rcu_stall=1 unknown_nmi_panic)
+	# A kernel that panics tells what every processor does, so that a hang shows the lock's holder.
+	words+=(panic_print=64)
 	# The time stamp counter is the host's; any other clock is a device, slow to read. How fast it
 	# counts, a kernel that measures it on a busy host may get wrong several times over.
 	words+=(tsc=reliable "tsc_early_khz=$(host_tsc_khz)" "vqp.node=$1")
