@@ -91,13 +91,13 @@ node_command_line()
 	echo "${words[*]}"
 }
 
-# data_nic_options KERNEL: for the network card that Soft RoCE uses
+# data_nic_options: for the network card that Soft RoCE uses
 data_nic_options()
 {
 	# Soft RoCE frees the packets of a QP in error with interrupts off, under the lock of the QP's state. The card's
 	# driver of Linux 7 takes packets from a page pool, and giving a page back may run softirqs, which take
 	# that lock again. Without mergeable buffers, and with large packets, the driver has no page pool.
-	[[ $(<"$1/release") == [1-6].* ]] || echo ,mrg_rxbuf=off
+	[[ $(<"$state/release") == [1-6].* ]] || echo ,mrg_rxbuf=off
 }
 
 # node_start NODE PORT: start QEMU in the background with nothing of ours open in it
@@ -125,7 +125,7 @@ node_start()
 		-netdev "user,id=ctl,restrict=on,hostfwd=tcp:127.0.0.1:$port-:22"
 		-device "virtio-net-pci,netdev=ctl,mac=52:54:00:0c:00:$suffix,romfile="
 		"${link[@]}"
-		-device "virtio-net-pci,netdev=data,mac=52:54:00:77:00:$suffix,host_mtu=9000$(data_nic_options "$kernel"),romfile="
+		-device "virtio-net-pci,netdev=data,mac=52:54:00:77:00:$suffix,host_mtu=9000$(data_nic_options),romfile="
 		-virtfs "local,path=$top,mount_tag=vqp,security_model=none,readonly=on,multidevs=remap"
 		-virtfs "local,path=$state/share,mount_tag=share,security_model=none,multidevs=remap")
 	if [[ $accel == kvm ]]; then
