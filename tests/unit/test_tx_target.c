@@ -182,6 +182,28 @@ static void a_closed_flows_target_has_acknowledged(void **state)
 	expect_done(2, &msgs[1], VQP_WC_SUCCESS);
 }
 
+static void a_report_of_a_context_that_was_closed_before_is_ignored(void **state)
+{
+	const struct vqp_pkt closed = { .op = VQP_OP_NAK, .nak = VQP_NAK_CLOSED, .flow = FLOW, .ack_psn = PSN(0), .psn = PSN(0) };
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	post(&msg);
+	env.seen = env.nsent;
+	/* The flow has opened no context yet. */
+	vqp_tx_input(&env.tx, &closed, env.now);
+	expect_silence();
+	/* It has opened one since, and the report is of the one before. */
+	nak(VQP_NAK_EPOCH, PSN(0));
+	vqp_tx_retarget(&env.tx, env.now);
+	expect_psn(PSN(0));
+	nak(VQP_NAK_RNR, PSN(0));
+	assert_true(env.tx.opened);
+	vqp_tx_input(&env.tx, &closed, env.now);
+	assert_true(env.tx.opened);
+	expect_silence();
+}
+
 static void a_late_report_of_a_forgotten_flow_is_ignored(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 1);
@@ -332,6 +354,30 @@ static void a_late_refusal_of_the_target_before_is_ignored(void **state)
 	expect_done(0, &msg, VQP_WC_SUCCESS);
 }
 
+static void what_the_target_before_acknowledges_is_not_sent_again(void **state)
+{
+	struct vqp_msg msgs[4] = {
+		message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1),
+	};
+
+	(void)state;
+	for (u32 i = 0; i < 4; i++)
+		post(&msgs[i]);
+	nak(VQP_NAK_EPOCH, PSN(0));
+	env.seen = env.nsent;
+	env.room = 1;
+	vqp_tx_retarget(&env.tx, env.now);
+	expect_psn(PSN(0));
+	expect_silence();
+	/* The target before had carried out three messages, and its answer was late. */
+	env.room = ~0U;
+	ack_to(PSN(3), 0);
+	for (u32 i = 0; i < 3; i++)
+		expect_done(i, &msgs[i], VQP_WC_SUCCESS);
+	expect_psn(PSN(3));
+	expect_silence();
+}
+
 static void an_idle_flow_opens_at_its_new_target(void **state)
 {
 	struct vqp_msg first = message(VQP_OP_SEND, 1), second = message(VQP_OP_SEND, 1);
@@ -451,6 +497,7 @@ int main(void)
 		TEST(a_read_is_asked_for_again),
 		TEST(a_flow_that_was_closed_opens_again),
 		TEST(a_closed_flows_target_has_acknowledged),
+		TEST(a_report_of_a_context_that_was_closed_before_is_ignored),
 		TEST(a_late_report_of_a_forgotten_flow_is_ignored),
 		TEST(what_may_be_forgotten_is_not_sent_again),
 		TEST(a_late_read_is_asked_for_again),
@@ -459,6 +506,7 @@ int main(void)
 		TEST(a_new_target_gets_all_that_is_unacknowledged),
 		TEST(giving_up_on_a_stale_target),
 		TEST(a_late_refusal_of_the_target_before_is_ignored),
+		TEST(what_the_target_before_acknowledges_is_not_sent_again),
 		TEST(an_idle_flow_opens_at_its_new_target),
 		TEST(what_was_queued_goes_to_the_new_target),
 		TEST(closing_tells_the_target),

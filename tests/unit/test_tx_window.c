@@ -279,6 +279,64 @@ static void a_cap_that_is_lifted_counts_no_more(void **state)
 	assert_int_equal(env.nsent, 33);
 }
 
+static void a_flow_is_capped_if_nothing_but_the_cap_keeps_it_from_sending(void **state)
+{
+	struct vqp_msg msgs[3] = { message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1) };
+
+	(void)state;
+	env.tx.cap = 1;
+	post(&msgs[0]);
+	/* It has nothing more to send. */
+	assert_false(vqp_tx_is_capped(&env.tx));
+	post(&msgs[1]);
+	assert_true(vqp_tx_is_capped(&env.tx));
+	/* The window is no greater than the cap. */
+	timeout();
+	assert_int_equal(env.tx.cwnd, 1);
+	assert_false(vqp_tx_is_capped(&env.tx));
+	ack(PSN(1));
+	post(&msgs[2]);
+	assert_int_equal(env.tx.cwnd, 2);
+	assert_true(vqp_tx_is_capped(&env.tx));
+	/* The target has no receive for a while. */
+	nak(VQP_NAK_RNR, PSN(1));
+	assert_false(vqp_tx_is_capped(&env.tx));
+}
+
+static void a_flow_that_may_send_less_than_its_cap_is_not_capped(void **state)
+{
+	struct vqp_msg fetched = message(VQP_OP_READ, PAYLOAD), fenced = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	fenced.fence = true;
+	env.tx.cap = 2;
+	post(&fetched);
+	post(&fenced);
+	assert_int_equal(env.nsent, 1);
+	assert_false(vqp_tx_is_capped(&env.tx));
+}
+
+static void a_flow_that_is_throttled_or_has_no_target_is_not_capped(void **state)
+{
+	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1) };
+
+	(void)state;
+	env.tx.cap = 1;
+	env.allowed = 0;
+	post(&msgs[0]);
+	assert_false(vqp_tx_is_capped(&env.tx));
+	env.allowed = ~0U;
+	vqp_tx_run(&env.tx, env.now);
+	post(&msgs[1]);
+	assert_true(vqp_tx_is_capped(&env.tx));
+	nak(VQP_NAK_EPOCH, PSN(0));
+	assert_false(vqp_tx_is_capped(&env.tx));
+	vqp_tx_retarget(&env.tx, env.now);
+	assert_true(vqp_tx_is_capped(&env.tx));
+	vqp_tx_abort(&env.tx, VQP_WC_RETRY_EXC_ERR);
+	assert_false(vqp_tx_is_capped(&env.tx));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +358,9 @@ int main(void)
 		TEST(a_capped_flow_fetches_one_chunk_at_a_time),
 		TEST(a_capped_flow_asks_a_new_target_for_what_it_was_fetching),
 		TEST(a_cap_that_is_lifted_counts_no_more),
+		TEST(a_flow_is_capped_if_nothing_but_the_cap_keeps_it_from_sending),
+		TEST(a_flow_that_may_send_less_than_its_cap_is_not_capped),
+		TEST(a_flow_that_is_throttled_or_has_no_target_is_not_capped),
 	};
 
 	return cmocka_run_group_tests_name("tx_window", tests, NULL, NULL);
