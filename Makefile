@@ -131,7 +131,7 @@ image: ## a root image of the nodes, kept in the cache [IMAGE=bookworm|trixie|cu
 planted: build $(TOOLS) ## plant defects and see that each is caught: some ten minutes
 	tests/planted/run
 
-coverage: ## what the tests reach of engine, module and user space: half an hour
+coverage: ## what the tests reach of engine, module and user space: some forty minutes
 	tests/coverage
 
 test-hosts: ## `make demo` on fresh Debian 12 and 13, as root and as a user, and what it changes there; to be run as root: some forty minutes

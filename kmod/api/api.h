@@ -45,7 +45,7 @@ struct vqp_init_attr {
 	struct vqp_cq *send_cq, *recv_cq;
 	void (*on_recv)(struct vqp_recv *recv, const struct vqp_recv_info *info);
 	u32 max_send_wr, max_recv_wr;
-	u16 max_send_sge, max_recv_sge;
+	u32 max_send_sge, max_recv_sge;
 	u32 flags;			/* VQP_QP_* */
 };
 

@@ -16,6 +16,17 @@ int vqp_attach(struct vqp *vqp, struct vqp_route *route)
 	return local ? vqp_loop_attach(vqp, local) : vqp_dc_attach(vqp, &route->dct);
 }
 
+static const u8 nowhere[VQP_GID_BYTES];
+
+static void connect_set_target(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
+{
+	spin_lock_bh(&vqp->lock);
+	memcpy(vqp->remote_gid, gid, VQP_GID_BYTES);
+	vqp->remote_port = port;
+	vqp->remote_qp = qp_num;
+	spin_unlock_bh(&vqp->lock);
+}
+
 int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
 {
 	struct vqp_route route;
@@ -44,10 +55,10 @@ int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
 		ret = vqp->state == VQP_QP_CONNECTED ? -EISCONN : -EINVAL;
 		goto unlock;
 	}
-	memcpy(vqp->remote_gid, gid, VQP_GID_BYTES);
-	vqp->remote_port = port;
-	vqp->remote_qp = qp_num;
+	connect_set_target(vqp, gid, port, qp_num);
 	ret = vqp_attach(vqp, &route);
+	if (ret)
+		connect_set_target(vqp, nowhere, 0, 0);
 unlock:
 	mutex_unlock(&vqp->owner->lock);
 end_route:

@@ -56,8 +56,13 @@ int vqp_destroy(struct vqp *vqp)
 		return -ENOENT;
 	/* This may wait for the VQP's work, which looks addresses up; so the lock is dropped. */
 	vqp_teardown(vqp);
-	/* The caller may write to its messages again afterwards: no node may be READing them. */
+	/*
+	 * The caller may use the memory of its messages and receives again afterwards: no node may
+	 * be READing the former, nor a VQP of this node writing to the latter. A process that is
+	 * killed need not wait.
+	 */
 	vqp_zcopy_wait(vqp);
+	wait_var_event_killable(&vqp->receiving, !atomic_read(&vqp->receiving));
 	destroy_wait(vqp);
 	return 0;
 }

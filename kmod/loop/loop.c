@@ -166,6 +166,27 @@ static int loop_deliver(struct vqp *vqp, struct vqp_send *send, struct vqp *dst,
 }
 
 /*
+ * The requests of vqp->loop.msgs are taken away. The VQP waits for a receive no longer; if it has
+ * been set going for one, the next sender may have that. Called under vqp.lock.
+ */
+static void loop_end_wait(struct vqp *vqp)
+{
+	struct vqp *dst;
+
+	if (vqp_recv_unwait(&vqp->loop.wait)) {
+		vqp_put(vqp);
+		return;
+	}
+	if (list_empty(&vqp->loop.msgs))
+		return;
+	dst = vqp_find_target(vqp->loop.ns, vqp->remote_qp, vqp->remote_port, vqp->ns->gid);
+	if (!dst)
+		return;
+	vqp_recv_wake(dst);
+	vqp_put(dst);
+}
+
+/*
  * Carry out one request. Returns 0 and *status; or -EAGAIN if there is no receive, and then
  * vqp->loop.wait is queued until there is one. Process context.
  */
@@ -190,6 +211,8 @@ static int loop_one(struct vqp *vqp, struct vqp_send *send, u32 *status)
 	ret = loop_deliver(vqp, send, dst, status);
 	if (ret)
 		vqp_recv_wait(dst, &vqp->loop.wait);
+	else if (*status)
+		vqp_recv_wake(dst);
 	vqp_put(dst);
 	return ret;
 }
@@ -347,6 +370,7 @@ static void loop_abort(struct vqp *vqp, u32 status)
 {
 	struct vqp_msg *msg;
 
+	loop_end_wait(vqp);
 	while ((msg = list_first_entry_or_null(&vqp->loop.msgs, struct vqp_msg, link))) {
 		list_del(&msg->link);
 		vqp_send_complete(vqp, vqp_send_of(msg), status);
@@ -356,6 +380,7 @@ static void loop_abort(struct vqp *vqp, u32 status)
 
 static void loop_leave(struct vqp *vqp)
 {
+	loop_end_wait(vqp);
 	list_splice_init(&vqp->loop.msgs, &vqp->unsent);
 }
 

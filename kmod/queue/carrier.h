@@ -65,7 +65,10 @@ struct vqp_carrier_ops {
 
 	/* Carry out what was taken in this thread. Process context. */
 	void (*perform)(struct vqp *vqp);
-	/* There is room, or reason, to go on. Any context. */
+	/*
+	 * There is room, or reason, to go on. Any context; under vqp.lock if the carrier has no
+	 * run().
+	 */
 	void (*kick)(struct vqp *vqp);
 	/*
 	 * vqp is being destroyed, and takes no requests. detach() waits until nothing of the

@@ -29,7 +29,7 @@ static void recv_give(struct vqp *vqp, struct vqp_recv *recv, const struct vqp_r
 		kfree(recv);
 }
 
-/* A message has put back or completed a receive of vqp. */
+/* A message has put back or completed a receive of vqp, or its receives have been flushed. */
 static void recv_is_off(struct vqp *vqp)
 {
 	if (atomic_dec_and_test(&vqp->receiving) && READ_ONCE(vqp->silent))
@@ -162,6 +162,8 @@ void vqp_recv_flush(struct vqp *vqp)
 	LIST_HEAD(flushed);
 
 	spin_lock_bh(&vqp->rq_lock);
+	/* vqp_destroy() waits until the receives have been given back. */
+	atomic_inc(&vqp->receiving);
 	list_splice_init(&vqp->rq, &flushed);
 	vqp->recvs = 0;
 	list_for_each_entry(recv, &flushed, link)
@@ -169,6 +171,7 @@ void vqp_recv_flush(struct vqp *vqp)
 	spin_unlock_bh(&vqp->rq_lock);
 	list_for_each_entry_safe(recv, next, &flushed, link)
 		recv_give(vqp, recv, NULL);
+	recv_is_off(vqp);
 	/* Senders on this node that wait for a receive learn that there will be none. */
 	vqp_recv_wake(vqp);
 }

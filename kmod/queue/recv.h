@@ -56,7 +56,11 @@ void vqp_recv_complete(struct vqp_recv *recv, const struct vqp_recv_info *info);
 void vqp_recv_wait(struct vqp *vqp, struct vqp_wait *wait);
 /* End the wait. True: it had not ended, and the list's reference is the caller's. */
 bool vqp_recv_unwait(struct vqp_wait *wait);
-/* Receives were posted, or vqp has failed: set as many waits going as can go on. Any context. */
+/*
+ * Receives were posted, or vqp has failed: set as many waits going as there are receives, or all.
+ * A sender that was set going and takes no receive calls this function for the next one. Any
+ * context, also under the vqp.lock of a sender.
+ */
 void vqp_recv_wake(struct vqp *vqp);
 
 /* A walk over the memory of a receive that vqp has taken. */

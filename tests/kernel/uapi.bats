@@ -151,7 +151,8 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 @test "VQP: a CQ of another context is EINVAL" { bad qp-foreign-cq EINVAL; }
 @test "VQP: queues and SGE lists beyond the limits are EINVAL" {
 	bad qp-huge-queue EINVAL \
-		qp-many-sges EINVAL
+		qp-many-sges EINVAL \
+		qp-sges-beyond-16-bits EINVAL
 }
 @test "VQP: unknown flags are EINVAL" { bad qp-flags EINVAL; }
 @test "VQP: destroying an unknown one, or one twice, is ENOENT" {
@@ -400,6 +401,8 @@ limited() {
 @test "error: receives of a failed VQP are flushed" { bad_both then-receives WR_FLUSH_ERR; }
 @test "error: requests behind the bad one are flushed" { bad_both then-list WR_FLUSH_ERR; }
 @test "error: another VQP on the same CQs goes on" { bad_both then-neighbour OK; }
+@test "error: a message that does not fit leaves the receive to the next sender" { bad then-next-sender OK; }
+@test "VQP: destroying it ends what other VQPs write to its receives" { bad destroy-while-receiving OK; }
 @test "error: a CQ that overflows fails the VQP, and polls as POLLERR" {
 	bad_both cq-overflow 'POLLERR state=3 OK'
 }

@@ -200,6 +200,15 @@ static int qp_many_sges(struct bad *b)
 	return bad_ioctl(b->fd, VQP_IOC_CREATE_QP, &create);
 }
 
+/* 1, if the upper half were dropped */
+static int qp_sges_beyond_16_bits(struct bad *b)
+{
+	struct vqp_create_qp create = good_qp(b);
+
+	create.max_send_sge = (1U << 16) + 1;
+	return bad_ioctl(b->fd, VQP_IOC_CREATE_QP, &create);
+}
+
 static int qp_flags(struct bad *b)
 {
 	struct vqp_create_qp create = good_qp(b);
@@ -413,6 +422,7 @@ const struct bad_case bad_calls[] = {
 	{ "qp-foreign-cq", BAD_CONTEXT, qp_foreign_cq },
 	{ "qp-huge-queue", BAD_CONTEXT, qp_huge_queue },
 	{ "qp-many-sges", BAD_CONTEXT, qp_many_sges },
+	{ "qp-sges-beyond-16-bits", BAD_CONTEXT, qp_sges_beyond_16_bits },
 	{ "qp-flags", BAD_CONTEXT, qp_flags },
 	{ "destroy-unknown", BAD_CONTEXT, destroy_unknown },
 	{ "destroy-twice", BAD_CONTEXT, destroy_twice },

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* What only the target can refuse, and what follows from it. */
+#include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "bad.h"
 
 static int post(struct bad *b, struct ibv_qp *qp, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,
@@ -184,6 +189,94 @@ static int then_neighbour(struct bad *b)
 	return err ? err : bad_completion(b, b->conn.send_cq);
 }
 
+/* NULL with errno set if there can be none. */
+static struct ibv_qp *sender_to(struct bad *b, uint16_t port)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = b->conn.send_cq, .recv_cq = b->conn.recv_cq,
+		.cap = { 4, 4, 1, 1, 0 }, .qp_type = VQP_QPT_VQP,
+	};
+	struct ibv_qp *qp = vqp_create_qp(vqp_pd(b->conn.context), &attr);
+	union ibv_gid gid;
+
+	vqp_gid(b->conn.context, &gid);
+	if (!qp)
+		return NULL;
+	errno = -vqp_connect(qp, &gid, port);
+	return errno ? NULL : qp;
+}
+
+/* Two VQPs wait for one receive, and the message of the first does not fit. */
+static int then_next_sender(struct bad *b)
+{
+	const uint16_t port = (uint16_t)vqpt_conn_bind(&b->conn, "0");
+	struct ibv_qp *first = sender_to(b, port), *second = sender_to(b, port);
+	int err;
+
+	if (!first || !second)
+		return errno;
+	err = post(b, first, IBV_WR_SEND, 0, 0, 64);
+	if (!err)
+		err = post(b, second, IBV_WR_SEND, 0, 0, 8);
+	if (err)
+		return err;
+	vqpt_conn_post_recv(b->conn.qp, 1, b->conn.memory, 16, b->conn.mr->lkey);
+	err = bad_completion(b, b->conn.send_cq);
+	return err == BAD_WC(IBV_WC_REM_INV_REQ_ERR) ? bad_completion(b, b->conn.send_cq) : EPROTO;
+}
+
+#define DESTROYED_BYTES	(32U << 20)
+
+struct delivery {
+	struct bad *b;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	atomic_bool over;
+};
+
+static void *deliver(void *arg)
+{
+	struct delivery *d = arg;
+	struct ibv_sge sge = { (uintptr_t)d->mr->addr, DESTROYED_BYTES, d->mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
+	int err = ibv_post_send(d->qp, &wr, &bad);
+
+	if (err)
+		vqpt_die(err, "post_send");
+	bad_completion(d->b, d->b->conn.send_cq);
+	d->over = true;
+	return NULL;
+}
+
+/* The memory of a receive is the program's own again when its VQP is destroyed. */
+static int destroy_while_receiving(struct bad *b)
+{
+	const size_t bytes = 2UL * DESTROYED_BYTES;
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = vqp_reg_mr(vqp_pd(b->conn.context), memory, bytes, IBV_ACCESS_LOCAL_WRITE);
+	const uint16_t port = (uint16_t)vqpt_conn_bind(&b->conn, "0");
+	volatile const char *received = memory + DESTROYED_BYTES;
+	struct delivery d = { .b = b, .qp = sender_to(b, port), .mr = mr };
+	pthread_t thread;
+	int err;
+
+	if (!mr || !d.qp)
+		return errno;
+	memset(memory, 1, DESTROYED_BYTES);
+	vqpt_conn_post_recv(b->conn.qp, 1, memory + DESTROYED_BYTES, DESTROYED_BYTES, mr->lkey);
+	err = pthread_create(&thread, NULL, deliver, &d);
+	if (err)
+		return err;
+	while (!*received && !d.over)
+		sched_yield();
+	err = -vqp_destroy_qp(b->conn.qp);
+	memset(memory + DESTROYED_BYTES, 0, DESTROYED_BYTES);
+	pthread_join(thread, NULL);
+	if (err)
+		return err;
+	return memchr(memory + DESTROYED_BYTES, 1, DESTROYED_BYTES) ? EBADMSG : 0;
+}
+
 /* One entry, two completions that nobody polls. */
 static int cq_overflow(struct bad *b)
 {
@@ -235,6 +328,8 @@ const struct bad_case bad_wcs[] = {
 	{ "then-receives", BAD_LINK, then_receives },
 	{ "then-list", BAD_LINK, then_list },
 	{ "then-neighbour", BAD_LINK, then_neighbour },
+	{ "then-next-sender", BAD_CONTEXT, then_next_sender },
+	{ "destroy-while-receiving", BAD_CONTEXT, destroy_while_receiving },
 	{ "cq-overflow", BAD_LINK, cq_overflow },
 	{ 0 }
 };
