@@ -206,25 +206,28 @@ static bool ring_is_ours(const struct world *world, int fd)
 	       !world->forked && readlink(path, name, sizeof(name) - 1) > 0 && strstr(name, "vqp-cq");
 }
 
-/* A private look at the ring, so that no other thread unmaps it. */
+/* A private look at the ring, so that no other thread unmaps it; and of one CQ throughout, whatever another makes. */
 void call_consume(struct runner *run)
 {
-	struct object *cq = shelf_pick(&run->world->cqs, &run->rnd);
+	const struct object copy = *shelf_pick(&run->world->cqs, &run->rnd), *cq = &copy;
+	uint8_t *at = run->stage + STAGE_PAGES * page_bytes();
 	struct vqp_cq_ring *ring;
 	uint32_t head, tail;
 
-	ring = mmap(NULL, cq->c, PROT_READ | PROT_WRITE, MAP_SHARED,
-		    context_fd(run, cq), (off_t)cq->b);
-	note(run, ring != MAP_FAILED);
-	if (ring == MAP_FAILED)
+	if (cq->c > RING_BYTES)
 		return;
-	head = ring->head;
-	tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
-	if (ring_is_ours(run->world, object_fd(cq))) {
-		check_ring(run, ring, cq->c, head, tail);
-		__atomic_store_n(&ring->head, tail, __ATOMIC_RELEASE);
+	ring = mmap(at, cq->c, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, context_fd(run, cq), (off_t)cq->b);
+	note(run, ring != MAP_FAILED);
+	if (ring != MAP_FAILED) {
+		head = ring->head;
+		tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+		if (ring_is_ours(run->world, object_fd(cq))) {
+			check_ring(run, ring, cq->c, head, tail);
+			__atomic_store_n(&ring->head, tail, __ATOMIC_RELEASE);
+		}
 	}
-	munmap(ring, cq->c);
+	/* A call that fails may have taken away what was there. */
+	(void)mmap(at, cq->c, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 /* A hostile owner of the ring. */
@@ -232,8 +235,11 @@ void call_scribble(struct runner *run)
 {
 	struct object *map = shelf_pick(&run->world->maps, &run->rnd);
 	uint32_t word = (uint32_t)rnd_edge(&run->rnd);
-	uint64_t at = rnd_percent(&run->rnd, 70) ? 0 : 4 * rnd_below(&run->rnd, (uint32_t)(map->b / 4) + 1);
+	uint8_t *at = (uint8_t *)(uintptr_t)map->a;
 
+	if (rnd_percent(&run->rnd, 30))
+		at += 4 * rnd_below(&run->rnd, (uint32_t)(map->b / 4) + 1);
 	run->world->tainted |= run->world->ring_mapped;
-	note(run, memory_write((void *)(uintptr_t)(map->a + at), &word, sizeof(word)));
+	/* What threads make at once may be an address of one mapping with the length of another. */
+	note(run, memory_write(in_window(run->world, at, sizeof(word)) ? at : NULL, &word, sizeof(word)));
 }

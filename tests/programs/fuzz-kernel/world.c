@@ -137,7 +137,7 @@ static void *reserve(void *at, size_t bytes)
 uint8_t *world_stage(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uint8_t *stage = reserve(NULL, STAGE_PAGES * page);
+	uint8_t *stage = reserve(NULL, STAGE_PAGES * page + RING_BYTES);
 
 	if (mprotect(stage, page, PROT_READ | PROT_WRITE) ||
 	    mprotect(stage + 2 * page, page, PROT_READ))
@@ -189,6 +189,7 @@ void world_reset(struct world *world)
 
 struct thread {
 	pthread_t id;
+	pthread_barrier_t *start;	/* no thread makes calls while stacks are mapped for others */
 	struct runner runner;
 	uint8_t index;
 };
@@ -200,6 +201,7 @@ static void *run_thread(void *data)
 	const struct program *program = run->world->program;
 	uint32_t i;
 
+	pthread_barrier_wait(thread->start);
 	cover_begin(thread->index);
 	for (i = 0; i < program->ncalls; i++) {
 		if (program->calls[i].thread != thread->index)
@@ -221,16 +223,21 @@ static void *run_thread(void *data)
 void world_run(struct world *world, const struct program *program, uint8_t *stages[PROGRAM_THREADS])
 {
 	struct thread threads[PROGRAM_THREADS];
+	pthread_barrier_t start;
 	uint8_t i;
 
 	world->program = program;
+	pthread_barrier_init(&start, NULL, program->nthreads);
 	for (i = 0; i < PROGRAM_THREADS; i++)
-		threads[i] = (struct thread) { .index = i, .runner = { .world = world, .stage = stages[i] } };
+		threads[i] = (struct thread) {
+			.start = &start, .index = i, .runner = { .world = world, .stage = stages[i] },
+		};
 	for (i = 1; i < program->nthreads; i++)
 		if (pthread_create(&threads[i].id, NULL, run_thread, &threads[i]))
 			err(1, "pthread_create");
 	run_thread(&threads[0]);
 	for (i = 1; i < program->nthreads; i++)
 		pthread_join(threads[i].id, NULL);
+	pthread_barrier_destroy(&start);
 	world_reset(world);
 }

@@ -20,6 +20,7 @@
 #define BOXES_MAX	4		/* network namespaces that the fuzzer makes */
 #define ERRNOS		134
 #define STAGE_PAGES	4		/* one to write, a hole, one to read, a hole */
+#define RING_BYTES	WINDOW_SLOT_BYTES	/* room for a ring, behind these pages */
 
 /* One thing that a program made. What a, b and c are depends on the shelf. */
 struct object {
@@ -77,7 +78,7 @@ struct world {
 /* One thread of a program, with the call at hand. */
 struct runner {
 	struct world *world;
-	uint8_t *stage;			/* STAGE_PAGES pages of its own */
+	uint8_t *stage;			/* of its own: STAGE_PAGES pages and RING_BYTES */
 	const struct call *call;
 	uint32_t at;			/* its index */
 	uint32_t only;			/* calls left in a child; 0: no limit */
@@ -96,7 +97,10 @@ void world_reset(struct world *world);
 /* Run it from an empty world. stages: one for each thread. */
 void world_run(struct world *world, const struct program *program, uint8_t *stages[PROGRAM_THREADS]);
 
-/* Memory for runner.stage. */
+/*
+ * Memory for runner.stage. While a program runs nothing is mapped where the kernel chooses the place: it might choose
+ * one in the window, which a thread has just moved away from, or whose mapping failed, and which the next call covers.
+ */
 uint8_t *world_stage(void);
 
 /* Mostly one that lives; else one that is gone, or never was. */
