@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "base/counters.h"
@@ -54,7 +53,9 @@ int vqp_cq_push(struct vqp_cq *cq, const struct vqp_cqe *cqe)
 	}
 	/*
 	 * Wake up once after each call of poll(2), which sets looked_at. A thread that polled
-	 * before another CQE cleared looked_at is woken for that CQE, and polls again.
+	 * before another CQE cleared looked_at is woken for that CQE, and polls again. There is no
+	 * key, because a waiter that the key does not concern would not poll again, nor does a
+	 * multishot poll of io_uring, which takes the key for the result.
 	 */
 	wake = cq->looked_at;
 	cq->looked_at = false;
@@ -62,7 +63,7 @@ int vqp_cq_push(struct vqp_cq *cq, const struct vqp_cqe *cqe)
 	if (ret)
 		vqp_count_event(VQP_EV_CQ_OVERFLOWS);
 	if (wake)
-		wake_up_poll(&cq->wait, EPOLLIN | EPOLLRDNORM | (ret ? EPOLLERR : 0));
+		wake_up(&cq->wait);
 	return ret;
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* What only the target can refuse, and what follows from it. */
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "bad.h"
 
 static int post(struct bad *b, struct ibv_qp *qp, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,
@@ -242,7 +243,8 @@ static void *deliver(void *arg)
 {
 	struct delivery *d = arg;
 	struct ibv_sge sge = { (uintptr_t)d->mr->addr, DESTROYED_BYTES, d->mr->lkey };
-	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+				  .send_flags = IBV_SEND_SIGNALED }, *bad;
 	int err = ibv_post_send(d->qp, &wr, &bad);
 
 	if (err)
@@ -281,7 +283,9 @@ static int destroy_while_receiving(struct bad *b)
 	return memchr(memory + DESTROYED_BYTES, 1, DESTROYED_BYTES) ? EBADMSG : 0;
 }
 
-/* One entry, two completions that nobody polls. */
+/*
+ * One entry, two completions that nobody polls. The first is no event of those that are waited for; the second is.
+ */
 static int cq_overflow(struct bad *b)
 {
 	struct ibv_cq *cq = vqp_create_cq(b->conn.context, 1, NULL);
@@ -290,10 +294,10 @@ static int cq_overflow(struct bad *b)
 	};
 	struct vqp_query_qp query = { .qp_num = b->conn.qp->qp_num };
 	struct ibv_qp *qp = cq ? vqp_create_qp(vqp_pd(b->conn.context), &attr) : NULL;
-	struct pollfd pfd = { .events = 0 };
-	int err;
+	struct epoll_event event = { .events = 0 };
+	int err, epoll = epoll_create1(EPOLL_CLOEXEC);
 
-	if (!qp || bad_ioctl(b->fd, VQP_IOC_QUERY_QP, &query))
+	if (!qp || bad_ioctl(b->fd, VQP_IOC_QUERY_QP, &query) || epoll_ctl(epoll, EPOLL_CTL_ADD, vqp_cq_fd(cq), &event))
 		return errno;
 	err = -vqp_connect(qp, (const union ibv_gid *)query.remote_gid, (uint16_t)query.remote_port);
 	if (!err)
@@ -302,13 +306,13 @@ static int cq_overflow(struct bad *b)
 		err = post(b, qp, IBV_WR_RDMA_WRITE, b->raddr, b->rkey, 8);
 	if (err)
 		return err;
-	pfd.fd = vqp_cq_fd(cq);
-	if (poll(&pfd, 1, b->options->timeout_ms) != 1)
+	if (epoll_wait(epoll, &event, 1, b->options->timeout_ms) != 1)
 		return ETIMEDOUT;
+	close(epoll);
 	query = (struct vqp_query_qp) { .qp_num = qp->qp_num };
 	if (bad_ioctl(b->fd, VQP_IOC_QUERY_QP, &query))
 		return errno;
-	printf("%s state=%u ", pfd.revents & POLLERR ? "POLLERR" : "", query.state);
+	printf("%s state=%u ", event.events & EPOLLERR ? "POLLERR" : "", query.state);
 	return 0;
 }
 
