@@ -129,7 +129,8 @@ struct vqp {
 	u32 recvs;			/* receives in rq */
 	struct list_head rq;
 	u64 rx_msgs;			/* messages that were received */
-	atomic_t receiving;		/* messages in progress that took a receive */
+	/* messages in progress that took a receive, and threads that flush the receives */
+	atomic_t receiving;
 	/* struct vqp_wait of VQPs of this node that wait for a receive; under recv_wait_lock */
 	struct list_head recv_waiters;
 	/*
