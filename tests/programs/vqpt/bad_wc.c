@@ -169,42 +169,44 @@ static int then_list(struct bad *b)
 	return second == err ? err : EPROTO;
 }
 
-/* Another VQP of the same context, CQs and target. */
-static int then_neighbour(struct bad *b)
+/* Another VQP of the same context and CQs, connected; NULL with errno set if there can be none. */
+static struct ibv_qp *neighbour(struct bad *b, const union ibv_gid *gid, uint16_t port)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = b->conn.send_cq, .recv_cq = b->conn.recv_cq,
 		.cap = { 4, 4, 1, 1, 0 }, .qp_type = VQP_QPT_VQP,
 	};
-	struct vqp_query_qp query = { .qp_num = b->conn.qp->qp_num };
 	struct ibv_qp *qp = vqp_create_qp(vqp_pd(b->conn.context), &attr);
+
+	if (!qp)
+		return NULL;
+	errno = -vqp_connect(qp, gid, port);
+	return errno ? NULL : qp;
+}
+
+static int then_neighbour(struct bad *b)
+{
+	struct vqp_query_qp query = { .qp_num = b->conn.qp->qp_num };
+	struct ibv_qp *qp;
 	int err;
 
-	if (!qp || bad_ioctl(b->fd, VQP_IOC_QUERY_QP, &query))
+	if (bad_ioctl(b->fd, VQP_IOC_QUERY_QP, &query))
 		return errno;
-	err = -vqp_connect(qp, (const union ibv_gid *)query.remote_gid, (uint16_t)query.remote_port);
-	if (err)
-		return err;
+	qp = neighbour(b, (const union ibv_gid *)query.remote_gid, (uint16_t)query.remote_port);
+	if (!qp)
+		return errno;
 	fail_once(b);
 	err = post(b, qp, IBV_WR_RDMA_WRITE, b->raddr, b->rkey, 8);
 	return err ? err : bad_completion(b, b->conn.send_cq);
 }
 
-/* NULL with errno set if there can be none. */
+/* To a port of the context's own. */
 static struct ibv_qp *sender_to(struct bad *b, uint16_t port)
 {
-	struct ibv_qp_init_attr attr = {
-		.send_cq = b->conn.send_cq, .recv_cq = b->conn.recv_cq,
-		.cap = { 4, 4, 1, 1, 0 }, .qp_type = VQP_QPT_VQP,
-	};
-	struct ibv_qp *qp = vqp_create_qp(vqp_pd(b->conn.context), &attr);
 	union ibv_gid gid;
 
 	vqp_gid(b->conn.context, &gid);
-	if (!qp)
-		return NULL;
-	errno = -vqp_connect(qp, &gid, port);
-	return errno ? NULL : qp;
+	return neighbour(b, &gid, port);
 }
 
 /* Two VQPs wait for one receive, and the message of the first does not fit. */
