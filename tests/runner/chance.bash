@@ -85,7 +85,11 @@ filter_of()
 settle_chance()
 {
 	local i=$1 log
-	if [[ ${result["2 $2"]-} != ok ]]; then
+	if [[ ! ${result["1 $i"]-} && ${result["2 $2"]-} == skip ]]; then
+		# It was not run at the first try, and there is no reason to run it here.
+		result["1 $i"]=skip
+		return
+	elif [[ ${result["2 $2"]-} != ok ]]; then
 		said["1 $i"]+=$'# the second try:\n'${said["2 $2"]-${said["2 setup"]-# no result}}
 		return
 	fi
