@@ -10,15 +10,14 @@
 
 /*
  * The callbacks of a VQP without CQs use memory of its owner. Wait until no carrier has a request
- * of the VQP, and no message has one of its receives. A carrier completes the requests that it
- * releases before it drops the lock.
+ * of the VQP, and no message has one of its receives. A carrier completes requests that it releases
+ * before it drops the lock, and vqp_flush_sends() all that are left.
  */
 static void destroy_wait(struct vqp *vqp)
 {
 	if (!vqp->send_cq) {
 		wait_var_event(&vqp->held, !READ_ONCE(vqp->held));
-		spin_lock_bh(&vqp->lock);
-		spin_unlock_bh(&vqp->lock);
+		vqp_flush_sends(vqp);
 	}
 	if (vqp->on_recv)
 		wait_var_event(&vqp->receiving, !atomic_read(&vqp->receiving));

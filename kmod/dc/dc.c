@@ -235,6 +235,11 @@ static bool dc_idle(const struct vqp *vqp)
 	return vqp_tx_idle(&vqp->dc.tx);
 }
 
+static bool dc_full(const struct vqp *vqp)
+{
+	return vqp->dc.tx.nmsgs >= VQP_CARRIER_DEPTH;
+}
+
 static bool dc_lost(const struct vqp *vqp)
 {
 	return vqp->dc.tx.stopped;
@@ -287,6 +292,7 @@ const struct vqp_carrier_ops vqp_dc_carrier = {
 	.prepare = vqp_initiator_prepare,
 	.run = vqp_initiator_run,
 	.idle = dc_idle,
+	.full = dc_full,
 	.lost = dc_lost,
 	.abort = dc_abort,
 	.leave = dc_leave,

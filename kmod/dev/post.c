@@ -6,6 +6,7 @@
 #include "dev/post.h"
 #include "mem/mr.h"
 #include "ns/namespace.h"
+#include "queue/carrier.h"
 #include "queue/recv.h"
 #include "queue/send.h"
 #include "queue/vqp.h"
@@ -225,40 +226,51 @@ static struct vqp_send *post_parse_send(struct vqp *vqp, struct post_list *list)
 	return send;
 }
 
-int vqp_post_send(struct vqp *vqp, struct vqp_post *arg)
+/* Post the next requests of the list, as many as vqp_send_queue() takes at once. */
+static int post_some_sends(struct vqp *vqp, struct post_list *list, struct vqp_post *arg)
 {
-	struct post_list list;
+	const u32 most = min_t(u32, arg->wr_count - arg->posted, VQP_CARRIER_DEPTH);
 	struct vqp_send *send, *next;
 	LIST_HEAD(sends);
 	u32 parsed = 0;
 	int ret, bad = 0;
 
-	arg->posted = 0;
-	ret = post_list_copy(&list, arg, sizeof(struct vqp_send_wr));
-	if (ret)
-		return ret;
-	for (; parsed < arg->wr_count; parsed++) {
-		send = post_parse_send(vqp, &list);
+	for (; parsed < most; parsed++) {
+		send = post_parse_send(vqp, list);
 		if (IS_ERR(send)) {
 			bad = PTR_ERR(send);
 			break;
 		}
 		list_add_tail(&send->msg.link, &sends);
 	}
-	kvfree(list.heap);
-	if (!bad && list.left)
-		bad = -EINVAL;
 	if (parsed) {
 		ret = vqp_send_queue(vqp, &sends, parsed);
 		if (ret < 0)
 			bad = ret;
 		else if (ret < parsed)
 			bad = -ENOMEM;
-		arg->posted = max(ret, 0);
+		arg->posted += max(ret, 0);
 	}
 	list_for_each_entry_safe(send, next, &sends, msg.link)
 		kfree(send);
 	return bad;
+}
+
+int vqp_post_send(struct vqp *vqp, struct vqp_post *arg)
+{
+	struct post_list list;
+	int ret;
+
+	arg->posted = 0;
+	ret = post_list_copy(&list, arg, sizeof(struct vqp_send_wr));
+	if (ret)
+		return ret;
+	while (!ret && arg->posted < arg->wr_count) {
+		ret = post_some_sends(vqp, &list, arg);
+		cond_resched();
+	}
+	kvfree(list.heap);
+	return ret ?: list.left ? -EINVAL : 0;
 }
 
 static struct vqp_recv *post_parse_recv(struct vqp *vqp, struct post_list *list)

@@ -135,6 +135,7 @@ struct vqp_tx {
 	const struct vqp_tx_ops *ops;
 	const struct vqp_tx_cfg *cfg;
 	struct list_head msgs;		/* posted and not completed, in posting order */
+	u32 nmsgs;			/* the length of msgs */
 	u32 flow;			/* the number of the flow at the initiating node */
 
 	u32 psn_next;			/* the first PSN that was never sent */

@@ -31,6 +31,7 @@ void vqp_tx_abort(struct vqp_tx *tx, u32 status)
 	memset(tx->reads, 0, sizeof(tx->reads));
 	while ((msg = list_first_entry_or_null(&tx->msgs, struct vqp_msg, link))) {
 		list_del(&msg->link);
+		tx->nmsgs--;
 		tx->ops->complete(tx, msg, status);
 		status = VQP_WC_WR_FLUSH_ERR;
 	}
@@ -67,6 +68,7 @@ void vqp_tx_reap(struct vqp_tx *tx)
 		if (!vqp_tx_done(tx, msg))
 			return;
 		list_del(&msg->link);
+		tx->nmsgs--;
 		tx->ops->complete(tx, msg, VQP_WC_SUCCESS);
 	}
 }
@@ -98,6 +100,7 @@ void vqp_tx_queue(struct vqp_tx *tx, struct vqp_msg *msg)
 	msg->psns = vqp_tx_count(msg->bytes, msg->op == VQP_OP_READ ?
 				 packet * VQP_READ_CHUNK_PACKETS : packet);
 	list_add_tail(&msg->link, &tx->msgs);
+	tx->nmsgs++;
 	if (!tx->next)
 		tx->next = msg;
 }

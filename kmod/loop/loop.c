@@ -18,7 +18,7 @@
 #define LOOP_PIECE_BYTES	(64U << 10)
 
 /* The most requests of one loop_run(); the work goes on with the rest. */
-#define LOOP_BUDGET		256
+#define LOOP_BUDGET		VQP_CARRIER_DEPTH
 
 static struct workqueue_struct *loop_wq;
 
@@ -244,6 +244,7 @@ static bool loop_next(struct vqp *vqp)
 		return false;
 	}
 	list_del(&msg->link);
+	vqp->loop.nmsgs--;
 	vqp_send_complete(vqp, vqp_send_of(msg), status);
 	return true;
 }
@@ -264,8 +265,7 @@ static void loop_run(struct vqp *vqp)
 
 	spin_lock_bh(&vqp->lock);
 	/* While vqp is held, another thread runs. It looks at the list again before it stops. */
-	if (vqp->held || vqp->carrier != &vqp_loop_carrier ||
-	    vqp_wait_is_queued(&vqp->loop.wait))
+	if (vqp->held || vqp->carrier != &vqp_loop_carrier || loop_waits(vqp))
 		goto unlock;
 	vqp_carrier_hold(vqp, &vqp_loop_carrier);
 	vqp->loop.running = true;
@@ -353,12 +353,18 @@ static void loop_release(struct vqp *vqp)
 static int loop_take(struct vqp *vqp, struct vqp_send *send)
 {
 	list_move_tail(&send->msg.link, &vqp->loop.msgs);
+	vqp->loop.nmsgs++;
 	return 0;
 }
 
 static bool loop_idle(const struct vqp *vqp)
 {
 	return list_empty(&vqp->loop.msgs);
+}
+
+static bool loop_full(const struct vqp *vqp)
+{
+	return vqp->loop.nmsgs >= VQP_CARRIER_DEPTH;
 }
 
 static bool loop_lost(const struct vqp *vqp)
@@ -373,6 +379,7 @@ static void loop_abort(struct vqp *vqp, u32 status)
 	loop_end_wait(vqp);
 	while ((msg = list_first_entry_or_null(&vqp->loop.msgs, struct vqp_msg, link))) {
 		list_del(&msg->link);
+		vqp->loop.nmsgs--;
 		vqp_send_complete(vqp, vqp_send_of(msg), status);
 		status = VQP_WC_WR_FLUSH_ERR;
 	}
@@ -382,6 +389,7 @@ static void loop_leave(struct vqp *vqp)
 {
 	loop_end_wait(vqp);
 	list_splice_init(&vqp->loop.msgs, &vqp->unsent);
+	vqp->loop.nmsgs = 0;
 }
 
 static void loop_detach(struct vqp *vqp)
@@ -407,6 +415,7 @@ const struct vqp_carrier_ops vqp_loop_carrier = {
 	.release = loop_release,
 	.take = loop_take,
 	.idle = loop_idle,
+	.full = loop_full,
 	.lost = loop_lost,
 	.abort = loop_abort,
 	.leave = loop_leave,

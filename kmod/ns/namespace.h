@@ -45,6 +45,7 @@ struct vqp_ns {
 	atomic_t nowners;		/* the owners whose release has not ended */
 	struct vqp_owner kernel;	/* the kernel itself, which is not among the owners */
 	u32 windows;			/* the windows of its regions, under rc/window.c's lock */
+	struct vqp_rate asks;		/* windows that its VQPs ask for; under rc/rkey.c's lock */
 	atomic_t zcopies;		/* the zero-copy sends under way */
 	/* The terms, set under ns_mutex. The host's own namespace is never limited. */
 	struct vqp_limit limits[VQP_LIMIT_MAX];

@@ -8,6 +8,9 @@
 #include "base/counters.h"
 #include "ns/throttle.h"
 
+/* The most VQPs that the timer's handler lets go on; it runs again at once for the others. */
+#define THROTTLE_BUDGET	8
+
 static void throttle_arm(struct vqp_throttle *throttle)
 {
 	lockdep_assert_held(&throttle->lock);
@@ -63,10 +66,11 @@ static struct vqp_wait *throttle_grant(struct vqp_throttle *throttle)
 static enum hrtimer_restart throttle_open(struct hrtimer *timer)
 {
 	struct vqp_throttle *throttle = container_of(timer, struct vqp_throttle, timer);
+	u32 budget = THROTTLE_BUDGET;
 	struct vqp_wait *wait;
 
 	spin_lock_bh(&throttle->lock);
-	while ((wait = throttle_grant(throttle))) {
+	while (budget-- && (wait = throttle_grant(throttle))) {
 		spin_unlock_bh(&throttle->lock);
 		vqp_wait_go(wait);
 		spin_lock_bh(&throttle->lock);

@@ -18,6 +18,13 @@
 struct vqp;
 struct vqp_send;
 
+/*
+ * A carrier that can carry out any request has taken at most so many that are not completed. It is
+ * more than the wire has under way. Of requests that fail, at most so many are completed at a time.
+ * This bounds the time for which a call, or a softirq, has a VQP's lock.
+ */
+#define VQP_CARRIER_DEPTH	256
+
 /* A carrier may lack what it has no use for, unless the comment says otherwise. */
 struct vqp_carrier_ops {
 	/* The enum vqp_carrier that users are told while it has the latest request, or 0. */
@@ -52,6 +59,11 @@ struct vqp_carrier_ops {
 
 	/* It has no request. */
 	bool (*idle)(const struct vqp *vqp);
+	/*
+	 * It has VQP_CARRIER_DEPTH requests, and is given none, nor is an accelerator asked. After
+	 * it has completed some it calls vqp_send_resume().
+	 */
+	bool (*full)(const struct vqp *vqp);
 	/* The target is not where it was, and nothing is done about that yet. */
 	bool (*lost)(const struct vqp *vqp);
 	/* Complete all that it has: the oldest with `status`, the others with WR_FLUSH_ERR. */

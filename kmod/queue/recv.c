@@ -6,6 +6,7 @@
 #include "base/trace.h"
 #include "base/wait.h"
 #include "mem/cursor.h"
+#include "queue/carrier.h"
 #include "queue/cq.h"
 #include "queue/recv.h"
 #include "queue/vqp.h"
@@ -156,21 +157,39 @@ void vqp_recv_cursor(struct vqp_cursor *c, struct vqp *vqp, const struct vqp_rec
 				recv->num_sge);
 }
 
+/* Complete the oldest receives, VQP_CARRIER_DEPTH at most, and move them to `flushed`. */
+static void recv_flush_some(struct vqp *vqp, struct list_head *flushed)
+{
+	struct vqp_recv *recv, *next;
+	u32 budget = VQP_CARRIER_DEPTH;
+
+	spin_lock_bh(&vqp->rq_lock);
+	list_for_each_entry_safe(recv, next, &vqp->rq, link) {
+		if (!budget--)
+			break;
+		list_move_tail(&recv->link, flushed);
+		vqp->recvs--;
+		recv_push_flushed(vqp, recv);
+	}
+	spin_unlock_bh(&vqp->rq_lock);
+}
+
 void vqp_recv_flush(struct vqp *vqp)
 {
 	struct vqp_recv *recv, *next;
-	LIST_HEAD(flushed);
 
-	spin_lock_bh(&vqp->rq_lock);
 	/* vqp_destroy() waits until the receives have been given back. */
 	atomic_inc(&vqp->receiving);
-	list_splice_init(&vqp->rq, &flushed);
-	vqp->recvs = 0;
-	list_for_each_entry(recv, &flushed, link)
-		recv_push_flushed(vqp, recv);
-	spin_unlock_bh(&vqp->rq_lock);
-	list_for_each_entry_safe(recv, next, &flushed, link)
-		recv_give(vqp, recv, NULL);
+	for (;;) {
+		LIST_HEAD(flushed);
+
+		recv_flush_some(vqp, &flushed);
+		if (list_empty(&flushed))
+			break;
+		list_for_each_entry_safe(recv, next, &flushed, link)
+			recv_give(vqp, recv, NULL);
+		cond_resched();
+	}
 	recv_is_off(vqp);
 	/* Senders on this node that wait for a receive learn that there will be none. */
 	vqp_recv_wake(vqp);

@@ -66,7 +66,10 @@ void vqp_recv_wake(struct vqp *vqp);
 /* A walk over the memory of a receive that vqp has taken. */
 void vqp_recv_cursor(struct vqp_cursor *c, struct vqp *vqp, const struct vqp_recv *recv);
 
-/* The VQP has failed: complete what is queued with WR_FLUSH_ERR, or free it if it is silent. */
+/*
+ * The VQP has failed: complete what is queued with WR_FLUSH_ERR, or free it if it is silent.
+ * Process context.
+ */
 void vqp_recv_flush(struct vqp *vqp);
 
 #endif

@@ -157,8 +157,9 @@ static bool send_hand_out(struct vqp *vqp)
 	struct vqp_send *send;
 	bool given = false, more = true;
 
+	vqp->round++;
 	while (more && vqp->state == VQP_QP_CONNECTED && !(vqp->held && vqp->holder->alone) &&
-	       (send = send_first(vqp))) {
+	       !vqp->carrier->full(vqp) && (send = send_first(vqp))) {
 		if (send->fate == VQP_SEND_DONE || send->fate == VQP_SEND_LOST) {
 			more = send_by_none(vqp, send);
 			continue;
@@ -172,25 +173,32 @@ static bool send_hand_out(struct vqp *vqp)
 	return given;
 }
 
-/* Hand out requests again after run(), which may have completed some and so let others go. */
-static void send_run(struct vqp *vqp)
+/*
+ * Hand out requests, and again after run(), which may have completed some and so let others go.
+ * Returns true if a carrier without run() has been given one.
+ */
+static bool send_run(struct vqp *vqp)
 {
 	lockdep_assert_held(&vqp->lock);
-	while (send_hand_out(vqp) && vqp->carrier->run)
+	while (send_hand_out(vqp)) {
+		if (!vqp->carrier->run)
+			return true;
 		vqp->carrier->run(vqp);
+	}
+	return false;
 }
 
 void vqp_send_resume(struct vqp *vqp)
 {
 	lockdep_assert_held(&vqp->lock);
 	if (vqp->state == VQP_QP_ERROR) {
-		vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR);
+		if (vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR))
+			vqp_fail_later(vqp);
 		return;
 	}
 	if (list_empty(&vqp->unsent))
 		return;
-	send_run(vqp);
-	if (!vqp->carrier->run)
+	if (send_run(vqp))
 		vqp->carrier->kick(vqp);
 }
 
@@ -236,14 +244,15 @@ EXPORT_SYMBOL_GPL(vqp_send_queue);
 
 /* ---- Ends ---- */
 
-void vqp_send_abort(struct vqp *vqp, u32 status)
+bool vqp_send_abort(struct vqp *vqp, u32 status)
 {
+	u32 budget = VQP_CARRIER_DEPTH;
 	struct vqp_send *send;
 
 	lockdep_assert_held(&vqp->lock);
 	if (vqp->held) {
 		vqp->fail_status = vqp->fail_status ?: status;
-		return;
+		return false;
 	}
 	status = vqp->fail_status ?: status;
 	vqp->fail_status = 0;
@@ -252,10 +261,12 @@ void vqp_send_abort(struct vqp *vqp, u32 status)
 		const bool had = !vqp->carrier->idle(vqp);
 
 		vqp->carrier->abort(vqp, status);
-		if (had)
+		if (had) {
 			status = VQP_WC_WR_FLUSH_ERR;
+			budget = 0;
+		}
 	}
-	while ((send = send_first(vqp))) {
+	while (budget-- && (send = send_first(vqp))) {
 		list_del(&send->msg.link);
 		if (send->fate == VQP_SEND_DONE) {
 			vqp_send_complete(vqp, send, VQP_WC_SUCCESS);
@@ -264,4 +275,9 @@ void vqp_send_abort(struct vqp *vqp, u32 status)
 		vqp_send_complete(vqp, send, status);
 		status = VQP_WC_WR_FLUSH_ERR;
 	}
+	if (!send_first(vqp))
+		return false;
+	/* The rest ends with this status, whatever the next call is made for. */
+	vqp->fail_status = status;
+	return true;
 }

@@ -46,9 +46,10 @@ static inline struct vqp_send *vqp_send_of(struct vqp_msg *msg)
 void vqp_send_cursor(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *send, u32 access);
 
 /*
- * Put `count` requests (vqp_send.msg.link) on the send queue, and have carriers carry them out.
- * Returns how many there was room for, which are off the list `sends`; -ENOTCONN; -EIO: the VQP has
- * failed; -ENOMEM: there is no room. Process context: the loop carrier copies in this thread.
+ * Put `count` requests (vqp_send.msg.link), VQP_CARRIER_DEPTH at most, on the send queue, and have
+ * carriers carry them out. Returns how many there was room for, which are off the list `sends`;
+ * -ENOTCONN; -EIO: the VQP has failed; -ENOMEM: there is no room. Process context: the loop carrier
+ * copies in this thread.
  */
 int vqp_send_queue(struct vqp *vqp, struct list_head *sends, u32 count);
 
@@ -74,8 +75,10 @@ void vqp_send_take_back(struct vqp *vqp);
 
 /*
  * The VQP has failed: complete the oldest request with `status`, the others with WR_FLUSH_ERR.
- * While vqp.held is not 0 this is put off until the carrier has let go of the parts it holds.
+ * Returns true if requests are left, because one call completes a bounded number of those that no
+ * carrier has: the caller has to call again when it has dropped the lock. While vqp.held is not 0
+ * all this is put off until the carrier has let go of the parts that it holds.
  */
-void vqp_send_abort(struct vqp *vqp, u32 status);
+bool __must_check vqp_send_abort(struct vqp *vqp, u32 status);
 
 #endif

@@ -105,12 +105,28 @@ void vqp_fail_later(struct vqp *vqp)
 
 void vqp_fail(struct vqp *vqp, u32 status)
 {
+	bool more;
+
 	spin_lock_bh(&vqp->lock);
 	vqp->state = VQP_QP_ERROR;
-	vqp_send_abort(vqp, status);
+	more = vqp_send_abort(vqp, status);
 	vqp_carrier_close(vqp);
 	spin_unlock_bh(&vqp->lock);
 	vqp_recv_flush(vqp);
+	if (more)
+		vqp_flush_sends(vqp);
+}
+
+void vqp_flush_sends(struct vqp *vqp)
+{
+	bool more;
+
+	do {
+		cond_resched();
+		spin_lock_bh(&vqp->lock);
+		more = vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR);
+		spin_unlock_bh(&vqp->lock);
+	} while (more);
 }
 
 bool vqp_is_lost(struct vqp *vqp)
@@ -226,9 +242,9 @@ void vqp_teardown(struct vqp *vqp)
 	vqp->silent = true;
 	vqp->state = VQP_QP_ERROR;
 	vqp_carrier_close(vqp);
-	vqp_send_abort(vqp, VQP_WC_WR_FLUSH_ERR);
 	spin_unlock(&vqp->lock);
 	spin_unlock_bh(&vqp->rq_lock);
+	vqp_flush_sends(vqp);
 
 	vqp_carriers_detach(vqp);
 	if (vqp_throttle_leave(&vqp->ns->throttle, &vqp->turn))
@@ -236,6 +252,7 @@ void vqp_teardown(struct vqp *vqp)
 	if (cancel_work_sync(&vqp->work))
 		vqp_put(vqp);
 	vqp_carriers_forget(vqp);
+	vqp_flush_sends(vqp);
 	vqp_recv_flush(vqp);
 	if (atomic_read(&vqp->receiving))
 		vqp_carriers_break_recvs(vqp);

@@ -59,6 +59,7 @@ struct vqp_dc_part {
 struct vqp_loop_part {
 	struct vqp_ns *ns;		/* the target's namespace, referenced; or NULL */
 	struct list_head msgs;		/* requests that the carrier has taken, in order */
+	u32 nmsgs;			/* the length of msgs */
 	bool running;			/* A thread is carrying out the first of msgs, unlocked. */
 	struct vqp_wait wait;		/* The first of msgs waits for a receive of the target. */
 	struct work_struct work;	/* carries out msgs where no posting thread does */
@@ -70,6 +71,8 @@ struct vqp_rc_part {
 	struct vqp_wait wait;		/* The VQP waits for room on a link; under link.lock. */
 	u32 offset;			/* bytes of the first of vqp.unsent that have been posted */
 	u8 rest;			/* one-sided requests that are still to go by dc */
+	u32 round;			/* the vqp.round that `lookups` belongs to */
+	u32 lookups;			/* windows that were looked up in it (rc/link.c) */
 };
 
 /* The zero-copy send's part, under vqp.lock. */
@@ -104,12 +107,13 @@ struct vqp {
 	u8 suspicions;			/* lookups of a silent target since then */
 	u8 shown_carrier;		/* the enum vqp_carrier that had the latest request */
 	u8 object;			/* the enum vqp_object that the VQP counts as; constant */
-	/* The oldest request is to end with this status when held is 0; or 0. */
+	/* The oldest request that is left is to end with this status when held is 0; or 0. */
 	u8 fail_status;
 	u16 port, remote_port;		/* 0: not bound; connected by number, or not connected */
 	u32 remote_qp;			/* 0: connected by port, or not connected */
 	u8 remote_gid[VQP_GID_BYTES];	/* constant once connected */
 	u32 sends;			/* requests that are posted and not completed */
+	u32 round;			/* counts how often requests were handed out */
 	struct list_head unsent;	/* requests that no carrier has taken, in order */
 	struct list_head lent;		/* requests that an accelerator has; they precede unsent */
 	const struct vqp_carrier_ops *carrier;	/* NULL: the VQP is not connected yet */
@@ -182,6 +186,9 @@ void vqp_put(struct vqp *vqp);	/* any context */
  * Process context.
  */
 void vqp_fail(struct vqp *vqp, u32 status);
+
+/* Complete what is left of the send requests of a VQP that has failed. Process context. */
+void vqp_flush_sends(struct vqp *vqp);
 
 /* Have vqp.work call vqp_fail() with WR_FLUSH_ERR. Any context. */
 void vqp_fail_later(struct vqp *vqp);

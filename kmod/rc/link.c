@@ -39,6 +39,14 @@ MODULE_PARM_DESC(rc_busy, "one-sided requests in a second that make a peer busy 
 #define LINK_SEGMENT_BYTES	(64U << 10)
 #define LINK_SAMPLE_SEGMENTS	16U		/* ... up to this number of times. */
 
+/* A request asks for no more windows than this; a later one asks for the others. */
+#define LINK_ASKS		64U
+/*
+ * When a VQP has looked up this number of windows while it hands out requests, beside the first of
+ * each request, the other requests go by dc.
+ */
+#define LINK_LOOKUPS		1024U
+
 static LIST_HEAD(link_list);
 static u32 link_count;			/* the length of link_list */
 static DEFINE_SPINLOCK(link_list_lock);	/* guards link_list and link_count */
@@ -345,6 +353,8 @@ static void link_begin(struct vqp *vqp)
 	spin_lock_init(&link->lock);
 	INIT_LIST_HEAD(&link->posted);
 	INIT_LIST_HEAD(&link->waiters);
+	INIT_LIST_HEAD(&link->rkeys_wanted);
+	INIT_LIST_HEAD(&link->rkeys_refused);
 	INIT_LIST_HEAD(&link->rkeys);
 	INIT_WORK(&link->ask_work, link_ask_work);
 	INIT_DELAYED_WORK(&link->work, link_work);
@@ -381,23 +391,40 @@ static void link_sample(struct vqp *vqp, u32 bytes)
 /* ---- Requests ---- */
 
 /*
- * Are rkeys for all windows that `msg` touches known, and do they allow the access? The function
- * wants the rkeys that are not known, and vqp_link.ask_work asks for them.
+ * May vqp look windows up? A function chooses how many its requests touch, and a request whose
+ * windows do not exist has no price: without a bound, those of one list of requests would be looked
+ * up for seconds, with bottom halves off.
  */
-static bool link_granted(struct vqp_link *link, const struct vqp *vqp, const struct vqp_msg *msg)
+static bool link_may_look(struct vqp *vqp)
+{
+	lockdep_assert_held(&vqp->lock);
+	if (vqp->rc.round != vqp->round) {
+		vqp->rc.round = vqp->round;
+		vqp->rc.lookups = 0;
+	}
+	return vqp->rc.lookups < LINK_LOOKUPS;
+}
+
+/*
+ * Are rkeys for all windows that `msg` touches known, and do they allow the access? The function
+ * wants some of the rkeys that are not known, and vqp_link.ask_work asks for them.
+ */
+static bool link_granted(struct vqp_link *link, struct vqp *vqp, const struct vqp_msg *msg)
 {
 	const u32 access = vqp_link_access(vqp, msg);
 	u64 at = msg->remote_addr, end = at + msg->bytes;
-	bool ready = true;
-	u32 bytes;
+	u32 bytes, lookups = 0, missing = 0;
 
-	if (end < at)
+	if (end < at || !link_may_look(vqp))
 		return false;
-	for (; at < end; at += bytes) {
+	for (; at < end && missing < LINK_ASKS; at += bytes) {
 		bytes = vqp_link_window_part(at, end - at);
-		ready &= vqp_rkey_ready(link, vqp, msg->rkey, at, bytes, access);
+		missing += !vqp_rkey_ready(link, vqp, msg->rkey, at, bytes, access);
+		lookups++;
 	}
-	return ready;
+	/* The one lookup that each request needs is no more than the rest of its handling. */
+	vqp->rc.lookups += missing ? lookups : lookups - 1;
+	return !missing;
 }
 
 bool vqp_link_ready(struct vqp *vqp, struct vqp_send *send)

@@ -67,9 +67,11 @@ struct vqp_link {
 	u32 nchained;			/* the number of segments in the chain */
 	struct list_head waiters;	/* the struct vqp_wait of VQPs that wait for room */
 
-	/* These are under rc/rkey.c's lock. */
-	struct list_head rkeys;
-	u32 nrkeys;
+	/* These are under rc/rkey.c's lock. Each rkey is in one of the lists, by its state. */
+	struct list_head rkeys_wanted;
+	struct list_head rkeys_refused;	/* the oldest refusal first */
+	struct list_head rkeys;		/* those that were asked for or are ready */
+	u32 nrkeys;			/* the number of rkeys in all three */
 	bool rkeys_closed;		/* No rkey is added any more. */
 	struct work_struct ask_work;	/* It asks the target for the rkeys that are wanted. */
 	/* It makes the QP, ends a link that is not used, and cleans up after a failure. */

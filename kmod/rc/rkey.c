@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/completion.h>
 #include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/once.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include "base/counters.h"
 #include "device/peer.h"
@@ -15,6 +17,12 @@
 
 #define RKEYS_OF_LINK		1024	/* the most rkeys of a link */
 #define RKEY_REFUSED_JIFFIES	HZ	/* the time until a refused rkey is asked for again */
+/*
+ * A namespace's VQPs ask for at most this number of windows in a second, after a burst of 256. As a
+ * struct vqp_rate has it, each is RKEY_ASK_BYTES bytes.
+ */
+#define RKEY_ASKS_PER_S		4096
+#define RKEY_ASK_BYTES		(VQP_RATE_BURST_BYTES / 256)
 
 static DEFINE_HASHTABLE(rkey_table, 10);	/* read under RCU */
 /*
@@ -29,9 +37,13 @@ struct rkey_revoke {
 	struct completion done;
 };
 
+/* Functions choose keys and indices. With a secret they cannot choose ones that collide. */
 static u32 rkey_hash(const struct vqp_link *link, u32 key, u32 index)
 {
-	return jhash_3words(link->number, key, index, 0);
+	static siphash_aligned_key_t secret;
+
+	get_random_once(&secret, sizeof(secret));
+	return siphash_3u32(link->number, key, index, &secret);
 }
 
 static struct vqp_rkey *rkey_find(const struct vqp_link *link, const struct vqp *vqp, u32 key,
@@ -77,8 +89,8 @@ static void rkey_unlist(struct vqp_rkey *rkey)
 }
 
 /*
- * Is there room for another rkey on the link? A full link drops a refused rkey: a function that
- * asks for windows that do not exist must not keep other functions' windows out.
+ * Is there room for another rkey on the link? A full link drops the oldest refused rkey: a function
+ * that asks for windows that do not exist must not keep other functions' windows out.
  */
 static bool rkey_make_room(struct vqp_link *link)
 {
@@ -87,14 +99,32 @@ static bool rkey_make_room(struct vqp_link *link)
 	lockdep_assert_held(&rkey_lock);
 	if (link->nrkeys < RKEYS_OF_LINK)
 		return true;
-	list_for_each_entry(rkey, &link->rkeys, entry) {
-		if (rkey->state == VQP_RKEY_REFUSED) {
-			rkey_unlist(rkey);
-			vqp_rkey_put(rkey);
-			return true;
-		}
-	}
-	return false;
+	rkey = list_first_entry_or_null(&link->rkeys_refused, struct vqp_rkey, entry);
+	if (!rkey)
+		return false;
+	rkey_unlist(rkey);
+	vqp_rkey_put(rkey);
+	return true;
+}
+
+/* May VQPs of ns have their link ask for a window now? */
+static bool rkey_may_ask(struct vqp_ns *ns)
+{
+	const u64 now_ns = ktime_get_ns();
+
+	lockdep_assert_held(&rkey_lock);
+	if (!ns->asks.max)
+		vqp_rate_set(&ns->asks, RKEY_ASKS_PER_S * RKEY_ASK_BYTES, now_ns);
+	return vqp_rate_allows(&ns->asks, now_ns);
+}
+
+/* The rkey is wanted by ns, and in the list of those, from which ask_work takes it. */
+static void rkey_wanted(struct vqp_rkey *rkey, struct vqp_ns *ns)
+{
+	lockdep_assert_held(&rkey_lock);
+	rkey->state = VQP_RKEY_WANTED;
+	vqp_rate_charge(&ns->asks, RKEY_ASK_BYTES, ktime_get_ns());
+	vqp_link_ask_later(rkey->link);
 }
 
 static void rkey_want(struct vqp_link *link, const struct vqp *vqp, u32 key, u32 index)
@@ -102,7 +132,8 @@ static void rkey_want(struct vqp_link *link, const struct vqp *vqp, u32 key, u32
 	struct vqp_rkey *rkey = NULL;
 
 	spin_lock_bh(&rkey_lock);
-	if (!link->rkeys_closed && !rkey_find(link, vqp, key, index) && rkey_make_room(link))
+	if (!link->rkeys_closed && !rkey_find(link, vqp, key, index) && rkey_may_ask(vqp->ns) &&
+	    rkey_make_room(link))
 		rkey = kzalloc(sizeof(*rkey), GFP_ATOMIC | __GFP_NOWARN);
 	if (rkey) {
 		refcount_set(&rkey->ref, 1);
@@ -112,38 +143,38 @@ static void rkey_want(struct vqp_link *link, const struct vqp *vqp, u32 key, u32
 		rkey->key = key;
 		rkey->index = index;
 		hash_add_rcu(rkey_table, &rkey->node, rkey_hash(link, key, index));
-		list_add_tail(&rkey->entry, &link->rkeys);
+		list_add_tail(&rkey->entry, &link->rkeys_wanted);
 		link->nrkeys++;
 		vqp_count_made(VQP_OBJ_RKEY);
-		vqp_link_ask_later(link);
+		rkey_wanted(rkey, vqp->ns);
 	}
 	spin_unlock_bh(&rkey_lock);
 }
 
 /* Ask again for an rkey that the target refused RKEY_REFUSED_JIFFIES ago. */
-static void rkey_want_again(struct vqp_rkey *rkey)
+static void rkey_want_again(struct vqp_rkey *rkey, struct vqp_ns *ns)
 {
 	spin_lock_bh(&rkey_lock);
 	if (rkey->state == VQP_RKEY_REFUSED && !rkey->link->rkeys_closed &&
-	    !hlist_unhashed(&rkey->node)) {
-		rkey->state = VQP_RKEY_WANTED;
-		vqp_link_ask_later(rkey->link);
+	    !hlist_unhashed(&rkey->node) && rkey_may_ask(ns)) {
+		list_move_tail(&rkey->entry, &rkey->link->rkeys_wanted);
+		rkey_wanted(rkey, ns);
 	}
 	spin_unlock_bh(&rkey_lock);
 }
 
-static bool rkey_covers(struct vqp_rkey *rkey, u64 addr, u32 bytes, u32 access)
+static bool rkey_covers(const struct vqp_rkey *rkey, u64 addr, u32 bytes, u32 access)
 {
 	/* Pairs with the release in rkey_answered(). */
-	switch (smp_load_acquire(&rkey->state)) {
-	case VQP_RKEY_READY:
-		return (rkey->access & access) == access && addr >= rkey->addr &&
-		       bytes <= rkey->bytes && addr - rkey->addr <= rkey->bytes - bytes;
-	case VQP_RKEY_REFUSED:
-		if (time_after(jiffies, rkey->refused_at + RKEY_REFUSED_JIFFIES))
-			rkey_want_again(rkey);
-	}
-	return false;
+	return smp_load_acquire(&rkey->state) == VQP_RKEY_READY &&
+	       (rkey->access & access) == access && addr >= rkey->addr &&
+	       bytes <= rkey->bytes && addr - rkey->addr <= rkey->bytes - bytes;
+}
+
+static bool rkey_was_refused_long_ago(const struct vqp_rkey *rkey)
+{
+	return READ_ONCE(rkey->state) == VQP_RKEY_REFUSED &&
+	       time_after(jiffies, READ_ONCE(rkey->refused_at) + RKEY_REFUSED_JIFFIES);
 }
 
 struct vqp_rkey *vqp_rkey_get(struct vqp_link *link, const struct vqp *vqp, u32 key, u64 addr,
@@ -169,6 +200,8 @@ bool vqp_rkey_ready(struct vqp_link *link, const struct vqp *vqp, u32 key, u64 a
 	rcu_read_lock();
 	rkey = rkey_find(link, vqp, key, addr >> VQP_WINDOW_SHIFT);
 	ready = rkey && rkey_covers(rkey, addr, bytes, access);
+	if (rkey && !ready && rkey_was_refused_long_ago(rkey))
+		rkey_want_again(rkey, vqp->ns);
 	rcu_read_unlock();
 	if (!rkey)
 		rkey_want(link, vqp, key, addr >> VQP_WINDOW_SHIFT);
@@ -194,7 +227,9 @@ static void rkey_answered(struct vqp_rpc_call *call, const struct vqp_rpc_msg *a
 	if (rkey->stale)
 		state = VQP_RKEY_REFUSED;
 	rkey->stale = false;
-	rkey->refused_at = jiffies;
+	WRITE_ONCE(rkey->refused_at, jiffies);
+	if (state == VQP_RKEY_REFUSED && !hlist_unhashed(&rkey->node))
+		list_move_tail(&rkey->entry, &rkey->link->rkeys_refused);
 	/* Pairs with the acquire in rkey_covers(). */
 	smp_store_release(&rkey->state, state);
 	spin_unlock(&rkey_lock);
@@ -204,19 +239,17 @@ static void rkey_answered(struct vqp_rpc_call *call, const struct vqp_rpc_msg *a
 /* Mark the next wanted rkey as asked for. Returns it with a reference for the rpc, or NULL. */
 static struct vqp_rkey *rkey_next_wanted(struct vqp_link *link)
 {
-	struct vqp_rkey *rkey, *wanted = NULL;
+	struct vqp_rkey *rkey;
 
 	spin_lock_bh(&rkey_lock);
-	list_for_each_entry(rkey, &link->rkeys, entry) {
-		if (rkey->state == VQP_RKEY_WANTED) {
-			wanted = rkey;
-			wanted->state = VQP_RKEY_ASKED;
-			refcount_inc(&wanted->ref);
-			break;
-		}
+	rkey = list_first_entry_or_null(&link->rkeys_wanted, struct vqp_rkey, entry);
+	if (rkey) {
+		rkey->state = VQP_RKEY_ASKED;
+		list_move_tail(&rkey->entry, &link->rkeys);
+		refcount_inc(&rkey->ref);
 	}
 	spin_unlock_bh(&rkey_lock);
-	return wanted;
+	return rkey;
 }
 
 void vqp_rkey_ask(struct vqp_link *link)
@@ -249,6 +282,13 @@ void vqp_rkey_close(struct vqp_link *link)
 	spin_unlock_bh(&rkey_lock);
 }
 
+static struct vqp_rkey *rkey_first(struct vqp_link *link)
+{
+	return list_first_entry_or_null(&link->rkeys, struct vqp_rkey, entry) ?:
+	       list_first_entry_or_null(&link->rkeys_wanted, struct vqp_rkey, entry) ?:
+	       list_first_entry_or_null(&link->rkeys_refused, struct vqp_rkey, entry);
+}
+
 void vqp_rkey_drop_all(struct vqp_link *link)
 {
 	struct vqp_rkey *rkey;
@@ -256,7 +296,7 @@ void vqp_rkey_drop_all(struct vqp_link *link)
 
 	for (;;) {
 		spin_lock_bh(&rkey_lock);
-		rkey = list_first_entry_or_null(&link->rkeys, struct vqp_rkey, entry);
+		rkey = rkey_first(link);
 		if (rkey) {
 			asked = rkey->state == VQP_RKEY_ASKED;
 			rkey_unlist(rkey);

@@ -24,7 +24,7 @@ enum vqp_rkey_state {
 
 struct vqp_rkey {
 	struct hlist_node node;		/* in the table, read under RCU */
-	struct list_head entry;		/* in vqp_link.rkeys; rkey_lock guards it and `state` */
+	struct list_head entry;		/* in a list of the link; rkey_lock guards it and `state` */
 	/* The table, the RPC that asks and each request that uses the rkey have a reference. */
 	refcount_t ref;
 	/* Revoked: the revocation that waits for the last reference; or NULL. */

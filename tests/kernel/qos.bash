@@ -48,6 +48,22 @@ shares_pass() {
 # NAME: messages of all of them
 sent_by() { shares_of "$1" | jq 'map(.[1]) | add'; }
 
+# NAME: while its VQPs wait for their turns, nothing looks time and again whether they can go on.
+waits_quietly() {
+	local tracing=/sys/kernel/tracing before sent looks
+	mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing"
+	echo 'p:vqp_test/look vqp_send_resume' >"$tracing/kprobe_events"
+	before=$(sent_by "$1")
+	echo 1 >"$tracing/events/vqp_test/enable"
+	sleep 3
+	echo 0 >"$tracing/events/vqp_test/enable"
+	sent=$(($(sent_by "$1") - before))
+	looks=$(awk '$1 == "look" { print $2 }' "$tracing/kprobe_profile")
+	echo >"$tracing/kprobe_events"
+	echo "$looks looks for $sent messages"
+	((sent && looks <= 20 * sent + 200))
+}
+
 # NAME RATE BYTES DEPTH: for four seconds its VQPs complete no more messages of BYTES than RATE allows,
 # of which they have DEPTH under way, and no less than half as many unless the node stands still.
 keeps_rate() {

@@ -49,6 +49,13 @@ memory() {
 		serve qos-a flood write $near --bytes=16K --depth=4; keeps_rate qos-a 1048576 16384 4; kill \$pid
 		serve qos-a flood read $near --bytes=16K --depth=4; keeps_rate qos-a 1048576 16384 4"
 }
+@test "rate: a VQP that waits for its turn with more requests than a carrier takes does so quietly" {
+	local far near
+	memory
+	on 1 "rate qos-a 1M
+		serve qos-a flood write $near --bytes=16K --depth=1000; waits_quietly qos-a; kill \$pid
+		serve qos-a flood write $far --bytes=16K --depth=1000; waits_quietly qos-a"
+}
 @test "rate: messages count, and are answered" {
 	on 2 'serve qos-c echo-server 700 --bytes=20000'
 	on 1 messages_keep_the_rate

@@ -50,6 +50,40 @@ another_is_killed() {
 # OBJECTS COUNT: that many are alive.
 alive_are() { (($(alive "$1") == $2)); }
 
+# COMMAND...: trace meanwhile where windows are looked up and asked for, and where a VQP's lock is dropped and taken:
+# a post has ended, or requests are handed out again.
+traces_lookups() {
+	local tracing=/sys/kernel/tracing
+	mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing"
+	printf '%s\n' 'p:vqp_test/lookup vqp_rkey_ready' 'p:vqp_test/ask vqp_link_ask_later' \
+		'r:vqp_test/posted vqp_send_queue' 'p:vqp_test/resumed vqp_send_resume' >"$tracing/kprobe_events"
+	echo >"$tracing/trace"
+	echo 1 >"$tracing/events/vqp_test/enable"
+	"$@"
+	echo 0 >"$tracing/events/vqp_test/enable"
+	cat "$tracing/trace" >/run/vqp/lookups
+	echo >"$tracing/kprobe_events"
+}
+
+# LEAST MOST: so many windows, at most, were looked up with a VQP's lock held once.
+looked_up_at_once() {
+	awk -v least="$1" -v most="$2" '
+		/ lookup: / && ++n > found { found = n }
+		/ (posted|resumed): / { n = 0 }
+		END { print found + 0 " windows were looked up at once"; exit !(found >= least && found <= most) }
+		' /run/vqp/lookups
+}
+
+# BURST RATE: windows were asked for no faster than that, in one and in windows per second.
+asked_within() {
+	awk -v burst="$1" -v rate="$2" '
+		match($0, /[0-9.]+: ask: /) { at = substr($0, RSTART) + 0; first = first ? first : at; asks++ }
+		END {
+			print asks + 0 " windows were asked for in " at - first " s"
+			exit !(asks && asks <= burst + 16 + rate * (at - first))
+		}' /run/vqp/lookups
+}
+
 # NAME: it ended.
 woven_ended() { grep -q '^status' "$woven-${1:-vqp-a}"; }
 

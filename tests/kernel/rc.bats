@@ -75,6 +75,14 @@ reads() {
 	on 1 woven_end
 }
 
+@test "a list of requests to memory that nobody offers has few windows looked up, and few asked for" {
+	target=$(server mem-server 711)
+	on 1 "brings rc_requests 100 inside vqp-a vqpt read 10.90.0.3 $target --count=200
+		traces_lookups inside vqp-a vqpt stray 10.90.0.3 ${target% *} 0x100000000000 --list=2000 --sges=16 --bytes=4M
+		looked_up_at_once 64 2048
+		asked_within 256 4096"
+}
+
 @test "1,000 times from dc to rc and back: all requests once, and in order" {
 	before=$(on 1 'events rc_switches')
 	begin_weaving

@@ -41,6 +41,7 @@ static const struct {
 	{ "hold", "vqps|mrs|arenas", "make --count of them, or as many as there may be; prints made=, errno=, again=, pid=", 1,
 	  vqpt_hold_run },
 	{ "flood", "write|read ADDRESS PORT KEY ADDR", "write or read --bytes there for ever", 5, vqpt_flood_run },
+	{ "stray", "ADDRESS PORT KEY ADDR", "a list of writes from ADDR on, where nobody offers memory", 4, vqpt_stray_run },
 	{ "bad", "CASE [ADDRESS PORT KEY ADDR]", "do one thing wrong, print what came of it; or all, for ever", -1, vqpt_bad_run },
 };
 

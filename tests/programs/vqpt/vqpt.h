@@ -37,6 +37,7 @@ vqpt_command vqpt_share_fork, vqpt_share_scm, vqpt_share_epoll;
 vqpt_command vqpt_signals_run;
 vqpt_command vqpt_hold_run;
 vqpt_command vqpt_flood_run;
+vqpt_command vqpt_stray_run;
 vqpt_command vqpt_bad_run;
 
 /* main.c */
