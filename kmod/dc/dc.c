@@ -21,7 +21,7 @@
  * old ones, so that numbers are handed out in turn.
  */
 #define DC_FLOW_MAX	S32_MAX
-static DEFINE_XARRAY_ALLOC1(dc_flows);
+static DEFINE_XARRAY_FLAGS(dc_flows, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 dc_next_flow;	/* under dc_flows' lock */
 
 /* ---- Attaching ---- */

@@ -85,10 +85,11 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	memcpy(ns->gid, gid, VQP_GID_BYTES);
 	strscpy(ns->name, name, sizeof(ns->name));
 	ns->netns_ino = ino;
-	xa_init_flags(&ns->vqps, XA_FLAGS_ALLOC1);
-	xa_init_flags(&ns->ports, XA_FLAGS_ALLOC);
-	xa_init_flags(&ns->keys, XA_FLAGS_ALLOC1);
-	xa_init_flags(&ns->cqs, XA_FLAGS_ALLOC1);
+	/* What the arrays need is charged to the caller whose object is stored in them. */
+	xa_init_flags(&ns->vqps, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&ns->ports, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&ns->keys, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&ns->cqs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	for (i = 0; i < VQP_LIMIT_MAX; i++)
 		vqp_limit_init(&ns->limits[i]);
 	vqp_throttle_init(&ns->throttle);

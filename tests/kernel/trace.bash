@@ -18,6 +18,48 @@ traces() {
 	cat "$tracing/trace" >/run/vqp/trace
 }
 
+# COMMAND...: the functions of the module that allocate memory meanwhile, in vqpt's threads, which is charged to nobody's
+# memory cgroup; a line each. What the core needs beside what it is asked for is not counted, nor what an interrupt does.
+uncharged() {
+	mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing"
+	echo 32768 >"$tracing/buffer_size_kb"
+	echo >"$tracing/trace"
+	echo 1 | tee "$tracing"/options/{stacktrace,sym-offset} "$tracing"/events/kmem/{kmalloc,kmem_cache_alloc}/enable >/dev/null
+	"$@" >&2
+	echo 0 >"$tracing/events/kmem/enable"
+	# names of modules are there with offsets alone
+	cat "$tracing/trace" >/run/vqp/trace
+	echo 0 | tee "$tracing"/options/{stacktrace,sym-offset} >/dev/null
+	awk '
+		function over() { if (caller) print caller; caller = "" }
+		/ (kmalloc|kmem_cache_alloc): / { over(); counts = /^ *vqpt-/ && /accounted=false/; next }
+		counts && /^ => .*(obj_exts|slab_cgroups|allocate_slab|vmalloc|security_|khugepaged|softirq)/ { counts = 0 }
+		counts && /^ => .* \[vqp\]$/ { sub(/\+.*/, "", $2); caller = $2; counts = 0 }
+		END { over() }
+		' /run/vqp/trace | sort -u
+}
+
+# ADDRESS: what a function does is charged to its memory cgroup, but for what is bounded for a namespace (zero-copy
+# sends) or a link, and allocated where there is no telling for whom: there is at most so much of it.
+charged() {
+	local names
+	names=$(uncharged does_everything "$1")
+	[[ $(wc -l </run/vqp/trace) -gt 1000 ]] && grep -q '=> vqp_post_send.*\[vqp\]$' /run/vqp/trace
+	names=$(grep -vxE 'zsend_take|segment_alloc|rkey_want|link_begin|cache_put|vqp_peer_.*' <<<"$names" | grep . || true)
+	[[ ! $names ]] || { echo "charged to nobody: $names"; return 1; } >&2
+}
+
+# ADDRESS: a function makes one of everything, and sends to a function there and to one of its own node.
+does_everything() {
+	inside vqp-a vqpt hold vqps --count=200
+	inside vqp-a vqpt hold mrs --count=100
+	inside vqp-a vqpt hold arenas --count=4
+	inside vqp-a vqpt --background echo-server 77
+	inside vqp-a vqpt --count=20 send 10.90.0.1 77
+	inside vqp-a vqpt --count=20 send "$1" 78
+	inside vqp-a vqpt --count=10 --bytes=300K send "$1" 78
+}
+
 # EVENT [TEXT]: it was traced, with that in its line.
 traced() {
 	# not grep | grep -q, which fails when the second has seen enough before the first has said all

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # bats file_tags=nodes,virtual,newest,budget:60
-# The tracepoints (kmod/base/trace.h): each tells of what it is there for.
+# The tracepoints (kmod/base/trace.h): each tells of what it is there for. And what the kernel's own tell of the module.
 
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
@@ -34,4 +34,9 @@ setup_file() {
 	on 1 'traces inside vqp-a vqpt send 10.90.0.3 700 --bytes=100000 --depth=8 --count=200
 		traced vqp_resend
 		traced vqp_cwnd "cwnd=64 -> "'
+}
+
+@test "what a function has the module allocate is charged to its memory cgroup" {
+	on 2 'serve vqp-c echo-server 78 --bytes=300K'
+	on 1 'charged 10.90.0.3'
 }
