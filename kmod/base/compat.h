@@ -10,8 +10,10 @@
 #ifndef VQP_BASE_COMPAT_H
 #define VQP_BASE_COMPAT_H
 
+#include <linux/backing-dev.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/timer.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
@@ -21,14 +23,45 @@
 #define timer_shutdown_sync del_timer_sync
 #endif
 
-/* 6.2: a page pinned for reading stays the page that the process writes to (no copy on write). */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+/*
+ * 6.2: a page pinned for reading stays the page that the process writes to (no copy on write).
+ * 6.5: a page of a file that is written back is not pinned for long to be written to, because the
+ * file system is not told of the writing, and may have let go of what it needs to write it back.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+static inline bool vqp_compat_needs_dirty_tracking(const struct vm_area_struct *vma)
+{
+	if ((vma->vm_flags & (VM_SHARED | VM_WRITE)) != (VM_SHARED | VM_WRITE))
+		return false;
+	if (vma->vm_ops && (vma->vm_ops->page_mkwrite || vma->vm_ops->pfn_mkwrite))
+		return true;
+	return vma->vm_file && mapping_can_writeback(vma->vm_file->f_mapping);
+}
+
+/* The caller has mmap_lock. */
+static inline bool vqp_compat_may_pin(unsigned long start, int nr_pages)
+{
+	const unsigned long end = start + ((unsigned long)nr_pages << PAGE_SHIFT);
+	struct vm_area_struct *vma = find_vma(current->mm, start);
+
+	for (; vma && vma->vm_start < end; vma = find_vma(current->mm, vma->vm_end))
+		if (vqp_compat_needs_dirty_tracking(vma))
+			return false;
+	return true;
+}
+
 static inline int vqp_compat_pin_user_pages_fast(unsigned long start, int nr_pages,
 						 unsigned int gup_flags, struct page **pages)
 {
-	if (!(gup_flags & FOLL_WRITE))
+	int ret = -EFAULT;
+
+	if (LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0) && !(gup_flags & FOLL_WRITE))
 		gup_flags |= FOLL_WRITE | FOLL_FORCE;
-	return pin_user_pages_fast(start, nr_pages, gup_flags, pages);
+	mmap_read_lock(current->mm);
+	if (!(gup_flags & FOLL_WRITE) || vqp_compat_may_pin(start, nr_pages))
+		ret = pin_user_pages(start, nr_pages, gup_flags, pages, NULL);
+	mmap_read_unlock(current->mm);
+	return ret;
 }
 
 #define pin_user_pages_fast vqp_compat_pin_user_pages_fast

@@ -109,6 +109,11 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 @test "memory: remote write without local write is EINVAL" { bad mr-remote-write-alone EINVAL; }
 @test "memory: a hole in the region is EFAULT" { bad mr-unmapped EFAULT; }
 @test "memory: write access to read-only memory is EFAULT" { bad mr-readonly-memory EFAULT; }
+@test "memory: of files that are written back is EFAULT, but not private pages of them, nor a memfd" {
+	bad mr-file-shared EFAULT \
+		mr-file-private OK \
+		mr-memfd-shared OK
+}
 @test "memory: more than RLIMIT_MEMLOCK is ENOMEM" { bad mr-memlock ENOMEM; }
 @test "memory: a region far beyond RLIMIT_MEMLOCK is refused before it costs the kernel memory" {
 	on 1 huge_region_costs_nothing

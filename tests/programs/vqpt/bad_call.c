@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Wrong calls about regions and VQPs, other than posts. */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,6 +84,34 @@ static int mr_memlock_arena(struct bad *b)
 	void *memory = vqp_alloc(b->conn.context, 1 << 20);
 
 	return memory ? mr_limited(b, memory, 1 << 20) : errno;
+}
+
+/* A page of a file, which file systems write back, or of memory that has no file system behind it. */
+static int mr_of_file(struct bad *b, int fd, int mapped)
+{
+	void *memory;
+
+	if (fd < 0 || ftruncate(fd, 4096))
+		vqpt_die(errno, "a file");
+	memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, mapped, fd, 0);
+	if (memory == MAP_FAILED)
+		vqpt_die(errno, "mmap of a file");
+	return reg_mr(b, memory, 4096, VQP_ACCESS_LOCAL_WRITE);
+}
+
+static int mr_file_shared(struct bad *b)
+{
+	return mr_of_file(b, open("/var/tmp", O_TMPFILE | O_RDWR, 0600), MAP_SHARED);
+}
+
+static int mr_file_private(struct bad *b)
+{
+	return mr_of_file(b, open("/var/tmp", O_TMPFILE | O_RDWR, 0600), MAP_PRIVATE);
+}
+
+static int mr_memfd_shared(struct bad *b)
+{
+	return mr_of_file(b, memfd_create("vqpt", 0), MAP_SHARED);
 }
 
 static int dereg(int fd, uint32_t key, uint32_t reserved)
@@ -407,6 +436,9 @@ const struct bad_case bad_calls[] = {
 	{ "mr-remote-write-alone", BAD_CONTEXT, mr_remote_write_alone },
 	{ "mr-unmapped", BAD_CONTEXT, mr_unmapped },
 	{ "mr-readonly-memory", BAD_CONTEXT, mr_readonly_memory },
+	{ "mr-file-shared", BAD_CONTEXT, mr_file_shared },
+	{ "mr-file-private", BAD_CONTEXT, mr_file_private },
+	{ "mr-memfd-shared", BAD_CONTEXT, mr_memfd_shared },
 	{ "mr-memlock", BAD_CONTEXT, mr_memlock },
 	{ "mr-memlock-huge", BAD_CONTEXT, mr_memlock_huge },
 	{ "mr-memlock-arena", BAD_CONTEXT, mr_memlock_arena },
