@@ -50,16 +50,13 @@ sent_by() { shares_of "$1" | jq 'map(.[1]) | add'; }
 
 # NAME: while its VQPs wait for their turns, nothing looks time and again whether they can go on.
 waits_quietly() {
-	local tracing=/sys/kernel/tracing before sent looks
-	mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing"
-	echo 'p:vqp_test/look vqp_send_resume' >"$tracing/kprobe_events"
+	local before sent looks
 	before=$(sent_by "$1")
-	echo 1 >"$tracing/events/vqp_test/enable"
+	begin_probes 'p:vqp_test/look vqp_send_resume'
 	sleep 3
-	echo 0 >"$tracing/events/vqp_test/enable"
+	end_probes
 	sent=$(($(sent_by "$1") - before))
-	looks=$(awk '$1 == "look" { print $2 }' "$tracing/kprobe_profile")
-	echo >"$tracing/kprobe_events"
+	looks=$(awk '$1 == "look" { print $2 }' /run/vqp/hits)
 	echo "$looks looks for $sent messages"
 	((sent && looks <= 20 * sent + 200))
 }

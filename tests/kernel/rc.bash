@@ -53,16 +53,10 @@ alive_are() { (($(alive "$1") == $2)); }
 # COMMAND...: trace meanwhile where windows are looked up and asked for, and where a VQP's lock is dropped and taken:
 # a post has ended, or requests are handed out again.
 traces_lookups() {
-	local tracing=/sys/kernel/tracing
-	mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing"
-	printf '%s\n' 'p:vqp_test/lookup vqp_rkey_ready' 'p:vqp_test/ask vqp_link_ask_later' \
-		'r:vqp_test/posted vqp_send_queue' 'p:vqp_test/resumed vqp_send_resume' >"$tracing/kprobe_events"
-	echo >"$tracing/trace"
-	echo 1 >"$tracing/events/vqp_test/enable"
+	begin_probes 'p:vqp_test/lookup vqp_rkey_ready' 'p:vqp_test/ask vqp_link_ask_later' \
+		'r:vqp_test/posted vqp_send_queue' 'p:vqp_test/resumed vqp_send_resume'
 	"$@"
-	echo 0 >"$tracing/events/vqp_test/enable"
-	cat "$tracing/trace" >/run/vqp/lookups
-	echo >"$tracing/kprobe_events"
+	end_probes
 }
 
 # LEAST MOST: so many windows, at most, were looked up with a VQP's lock held once.
@@ -71,7 +65,7 @@ looked_up_at_once() {
 		/ lookup: / && ++n > found { found = n }
 		/ (posted|resumed): / { n = 0 }
 		END { print found + 0 " windows were looked up at once"; exit !(found >= least && found <= most) }
-		' /run/vqp/lookups
+		' /run/vqp/trace
 }
 
 # BURST RATE: windows were asked for no faster than that, in one and in windows per second.
@@ -81,7 +75,7 @@ asked_within() {
 		END {
 			print asks + 0 " windows were asked for in " at - first " s"
 			exit !(asks && asks <= burst + 16 + rate * (at - first))
-		}' /run/vqp/lookups
+		}' /run/vqp/trace
 }
 
 # NAME: it ended.

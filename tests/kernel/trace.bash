@@ -5,13 +5,10 @@
 # shellcheck source=tests/kernel/rc.bash
 source /vqp/tests/kernel/rc.bash
 
-tracing=/sys/kernel/tracing
-
 # COMMAND...: trace what the module does meanwhile, into a file.
 traces() {
-	mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing"
+	begin_tracing
 	echo 8192 >"$tracing/buffer_size_kb"
-	echo >"$tracing/trace"
 	echo 1 >"$tracing/events/vqp/enable"
 	"$@"
 	echo 0 >"$tracing/events/vqp/enable"
@@ -21,9 +18,8 @@ traces() {
 # COMMAND...: the functions of the module that allocate memory meanwhile, in vqpt's threads, which is charged to nobody's
 # memory cgroup; a line each. What the core needs beside what it is asked for is not counted, nor what an interrupt does.
 uncharged() {
-	mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing"
+	begin_tracing
 	echo 32768 >"$tracing/buffer_size_kb"
-	echo >"$tracing/trace"
 	echo 1 | tee "$tracing"/options/{stacktrace,sym-offset} "$tracing"/events/kmem/{kmalloc,kmem_cache_alloc}/enable >/dev/null
 	"$@" >&2
 	echo 0 >"$tracing/events/kmem/enable"

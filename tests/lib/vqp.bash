@@ -14,6 +14,29 @@ link=${VQP_LINK-data0} device=${VQP_DEVICE-rxe0}
 # what is slow has not failed
 [[ $(</proc/sys/kernel/osrelease) != *-debug ]] || export VQPT_TIMEOUT_MS=150000
 
+tracing=/sys/kernel/tracing
+
+# The kernel's tracer is there, and has nothing to tell.
+begin_tracing() {
+	mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing"
+	echo >"$tracing/trace"
+}
+
+# DEFINITION...: events of the group vqp_test, which kprobes count and trace until end_probes.
+begin_probes() {
+	begin_tracing
+	printf '%s\n' "$@" >"$tracing/kprobe_events"
+	echo 1 >"$tracing/events/vqp_test/enable"
+}
+
+# They are not traced any more, and what was, and how often each happened, is in /run/vqp/trace and /run/vqp/hits.
+end_probes() {
+	echo 0 >"$tracing/events/vqp_test/enable"
+	cat "$tracing/trace" >/run/vqp/trace
+	cat "$tracing/kprobe_profile" >/run/vqp/hits
+	echo >"$tracing/kprobe_events"
+}
+
 # NAME TENANT ADDRESS: a network namespace with its VQP namespace.
 box() {
 	ip netns add "$1"
