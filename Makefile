@@ -25,7 +25,7 @@ PROGRAMS := runtime-lib common node cni-plugin libcni oci-hook
 TOOLS := tests/programs/vqpt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
 
 # what is tried, and made in the toolbox
-TRIED := demo bench image test test-all test-rest test-kernels test-containers faults leftovers soak cycles test-debug unit fuzz planted coverage \
+TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop faults leftovers soak cycles test-debug unit fuzz planted coverage \
 	fuzz-kernel check kmod-debug test-hosts
 
 .PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) install uninstall clean
@@ -100,6 +100,9 @@ test-containers: build $(TOOLS) ## every way of starting containers, and what go
 
 test-kernels: build $(TOOLS) ## what the module is for on each of its kernels: a quarter of an hour each [KERNELS="6.1 6.12 newest"]
 	SUITE_TIMEOUT=4000 tests/run $(KERNELS:%=--kernel %) uapi vqp rc pull node containers soak
+
+test-workshop: build $(TOOLS) ## what tests and measures is tested itself: toolbox, testbed, runner, checks, bench: a quarter of an hour
+	tests/run check toolbox bench second-try machines testbed
 
 faults: build $(TOOLS) ## what holds under each fault of the testbed, and the largest requests: some twenty minutes a kernel
 	tests/run $(two_kernels) faults pull large

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,heart,newest,budget:360
+# bats file_tags=nodes,heart,budget:360
 # The rc carrier: one-sided requests from NIC to NIC, the way there and back, and
 # what happens to requests when a link fails. What runs on the nodes is in tests/kernel/rc.bash.
 # A weaver's server sees each WRITE's order and whether it was carried out twice.

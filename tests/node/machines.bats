@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=own-nodes,budget:300
+# bats file_tags=own-nodes,long,budget:300
 # Nodes that are real machines, reached by ssh: two virtual nodes stand for them, with a configuration of ssh that
 # calls them real1 and real2.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=own-nodes,budget:240
+# bats file_tags=own-nodes,long,budget:240
 # `make bench`, shortly, on a testbed of its own: everything is measured. How good it is, is no test's matter.
 
 bats_require_minimum_version 1.5.0

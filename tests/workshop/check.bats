@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=budget:150
+# bats file_tags=long,budget:150
 # The static checks can fail: each is given a tree in which it finds nothing, and then a defect.
 
 bats_require_minimum_version 1.5.0

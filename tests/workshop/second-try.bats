@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=own-nodes,budget:150
+# bats file_tags=own-nodes,long,budget:150
 # What CI makes of a chance failure and of a kernel's warning, on real nodes; run.bats has the rest of the runner.
 
 bats_require_minimum_version 1.5.0

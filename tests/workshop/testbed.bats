@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,virtual,budget:120
+# bats file_tags=nodes,virtual,long,budget:120
 # The testbed itself: what the other suites rely on.
 # On one kernel: it is the same for each.
 # shellcheck disable=SC2016 # expanded on the nodes

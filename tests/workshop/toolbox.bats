@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=budget:150
+# bats file_tags=long,budget:150
 # The toolbox and the cache: what goes in and out, and what is left when something goes wrong. A stand-in for
 # mmdebstrap makes roots of busybox, since the real one takes a minute; `make test-hosts` has the real one.
 
