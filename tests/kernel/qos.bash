@@ -245,6 +245,18 @@ what_yields_is_whole() {
 	(($(events yielded) > yielded))
 }
 
+# The host's memory on the other node comes before that of the function there.
+the_host_does_not_yield() {
+	priority qos-b high
+	serve qos-b flood write "${@:5:4}" --bytes=64 --depth=1
+	eval "$(vqpt --background flood write "${@:1:4}" --bytes=64K --depth=8)"
+	nobody_yields
+	eventually host_sends_more "$(sent_by_host)"
+}
+
+sent_by_host() { vqpctl vqps --json | jq '[.[] | select(.tenant == 0 and .remote_port == 703).tx_msgs] | add // 0'; }
+host_sends_more() { (($(sent_by_host) > $1)); }
+
 priority_changes() {
 	serve qos-b flood write "$@" --bytes=64 --depth=1
 	serve qos-a flood write "$@" --bytes=64K --depth=8

@@ -120,6 +120,12 @@ memory() {
 	on 2 'serve qos-c echo-server 700 --bytes=50000 --depth=8'
 	on 1 "what_yields_is_whole $far"
 }
+@test "priority: the host's own namespace, for whose lookups all wait, yields to none" {
+	local far near host
+	memory
+	host="10.77.0.2 703 $(on 2 'eval "$(vqpt --background mem-server 703 --bytes=1M)"; echo $key $addr')"
+	on 1 "the_host_does_not_yield $host $far"
+}
 @test "priority: changes while it is used" {
 	local far near
 	memory
