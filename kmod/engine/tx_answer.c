@@ -104,10 +104,21 @@ static void vqp_tx_take_pause(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 
 	tx->pause_us = now_us + ((u64)first_us << tx->pauses);
 	if (tx->pauses < VQP_TX_PAUSE_DOUBLINGS)
 		tx->pauses++;
-	tx->progress_us = now_us;
 	tx->cwnd_before = 0;
 	tx->cwnd = 1;
 	vqp_tx_go_back(tx);
+}
+
+/*
+ * The target has no context for the flow. It may have one in a moment, but it may also be full for
+ * good, and then the flow fails like one to a target that is silent.
+ */
+static void vqp_tx_take_busy(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
+{
+	if (now_us - tx->progress_us >= tx->cfg->giveup_us)
+		vqp_tx_fail(tx, tx->psn_acked, VQP_WC_RETRY_EXC_ERR);
+	else
+		vqp_tx_take_pause(tx, pkt, now_us);
 }
 
 /* Take a NAK that says which PSN the target's context expects. */
@@ -127,8 +138,11 @@ static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u6
 			vqp_tx_take_gap(tx, pkt);
 		break;
 	case VQP_NAK_RNR:
-		if (current)
-			vqp_tx_take_pause(tx, pkt, now_us);
+		if (!current)
+			break;
+		/* The target is there, and its owner may post a receive whenever it likes. */
+		tx->progress_us = now_us;
+		vqp_tx_take_pause(tx, pkt, now_us);
 		break;
 	case VQP_NAK_ACCESS:
 		/* It may be of a chunk that was requested again. */
@@ -180,7 +194,7 @@ static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 	case VQP_NAK_BUSY:
 		/* When the target has a context, this NAK can only be late. */
 		if (!tx->opened)
-			vqp_tx_take_pause(tx, pkt, now_us);
+			vqp_tx_take_busy(tx, pkt, now_us);
 		break;
 	default:
 		vqp_tx_take_refusal(tx, pkt, now_us);

@@ -314,21 +314,29 @@ static void a_gap_report_during_the_wait_sends_nothing(void **state)
 	expect_silence();
 }
 
-static void a_busy_target_is_asked_again_with_open(void **state)
+static void a_busy_target_is_asked_again_with_open_and_then_given_up(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 2 * PAYLOAD);
+	const u64 began = env.now;
+	u32 asked = 0;
 
 	(void)state;
 	post(&msg);
-	for (u32 i = 0; i < 10 * GIVEUP / 500; i++) {
+	for (;;) {
 		env.nsent = env.seen = 0;
 		nak(VQP_NAK_BUSY, PSN(1));
+		if (env.ndone)
+			break;
 		expect_silence();
 		wait_for_packet();
 		assert_true(next_sent()->pkt.flags & VQP_PKT_OPEN);
 		assert_int_equal(env.sent[0].pkt.psn, PSN(0));
+		asked++;
 	}
-	assert_int_equal(env.ndone, 0);
+	assert_true(asked > 3);
+	assert_in_range(env.now - began, GIVEUP, GIVEUP + 100000);
+	expect_done(0, &msg, VQP_WC_RETRY_EXC_ERR);
+	assert_int_equal(env.ndone, 1);
 }
 
 static void late_busy_of_an_open_flow_is_ignored(void **state)
@@ -366,7 +374,7 @@ int main(void)
 		TEST(an_ack_of_the_packet_waited_with_ends_the_wait),
 		TEST(an_absurd_wait_is_cut_short),
 		TEST(a_gap_report_during_the_wait_sends_nothing),
-		TEST(a_busy_target_is_asked_again_with_open),
+		TEST(a_busy_target_is_asked_again_with_open_and_then_given_up),
 		TEST(late_busy_of_an_open_flow_is_ignored),
 	};
 
