@@ -40,6 +40,7 @@ struct flow {
 	bool forgotten;			/* the target lost its context, or found none */
 	bool again;			/* since the last receive, in a way that lets messages come again */
 	bool repeats;			/* ever, in such a way */
+	bool busy;			/* it is being told that there is no context for it */
 	bool failed;
 	u64 armed;
 	bool run_due, stale;
@@ -102,10 +103,13 @@ static void deliver(const struct packet *packet)
 		return;
 	fuzz_check(!vqp_wire_parse(packet->buf, packet->bytes, &pkt));
 	fuzz_check(pkt.flow < FLOWS);
-	if (pkt.op == VQP_OP_ACK || pkt.op == VQP_OP_NAK || pkt.op == VQP_OP_READ_RESP)
+	if (pkt.op == VQP_OP_ACK || pkt.op == VQP_OP_NAK || pkt.op == VQP_OP_READ_RESP) {
+		env.flows[pkt.flow].busy = pkt.op == VQP_OP_NAK && pkt.nak == VQP_NAK_BUSY;
 		vqp_tx_input(&env.flows[pkt.flow].tx, &pkt, env.now);
-	else
+		env.flows[pkt.flow].busy = false;
+	} else {
 		vqp_rxtab_input(&env.tab, node_gid, &env, &pkt, env.now);
+	}
 }
 
 static struct packet take(u32 i)
@@ -149,7 +153,8 @@ static void tx_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 status)
 
 	fuzz_check(&m->msg == msg);
 	if (flow->failed || status != VQP_WC_SUCCESS) {
-		fuzz_check(flow->forgotten && status == (flow->failed ? VQP_WC_WR_FLUSH_ERR : VQP_WC_RETRY_EXC_ERR));
+		fuzz_check(flow->failed || flow->forgotten || flow->busy);
+		fuzz_check(status == (flow->failed ? VQP_WC_WR_FLUSH_ERR : VQP_WC_RETRY_EXC_ERR));
 		flow->failed = true;
 		flow->completed++;
 		return;
@@ -519,7 +524,7 @@ static void check_end(struct flow *flow)
 {
 	fuzz_check(vqp_tx_idle(&flow->tx));
 	fuzz_check(flow->failed || !memcmp(flow->written, flow->expect, REGION));
-	fuzz_check(flow->forgotten || flow->counter == flow->counted);
+	fuzz_check(flow->failed || flow->forgotten || flow->counter == flow->counted);
 	for (; !flow->failed && flow->received < flow->posted; flow->received++)
 		fuzz_check(!is_received(flow->msgs[flow->received]));
 	for (u32 i = 0; i < flow->posted; i++)
