@@ -102,7 +102,7 @@ test-kernels: build $(TOOLS) ## what the module is for on each of its kernels: a
 	SUITE_TIMEOUT=4000 tests/run $(KERNELS:%=--kernel %) uapi vqp rc pull node containers soak
 
 test-workshop: build $(TOOLS) ## what tests and measures is tested itself: toolbox, testbed, runner, checks, bench: a quarter of an hour
-	tests/run check toolbox bench second-try machines testbed
+	tests/run check toolbox bench run second-try machines testbed
 
 faults: build $(TOOLS) ## what holds under each fault of the testbed, and the largest requests: some twenty minutes a kernel
 	tests/run $(two_kernels) faults pull large

@@ -42,6 +42,12 @@ kernel_buildable()
 kernel_excludes=(sound drivers/{gpu,media,staging,iio,hid,usb,scsi,ata,mmc,mtd,bluetooth,platform,firewire,nfc}
 	drivers/net/{wireless,ethernet})
 
+# kernel_cached KERNEL: the cache has it
+kernel_cached()
+{
+	[[ -d $cache/kernel-$1-$(kernel_made_of "$1" | key_of) ]]
+}
+
 # kernel_ensure KERNEL: make it unless the cache has it, and set $kernel_dir to where it is
 kernel_ensure()
 {

@@ -28,6 +28,14 @@ build_debug()
 	((status == 0))
 }
 
+# too_late PLACE: the debug kernel would have to be compiled, for a quarter of an hour on a quick machine, and CI has
+# taken 50 minutes already
+too_late()
+{
+	[[ $1 == debug && ${VQP_CI_BEGAN-} ]] && ((EPOCHSECONDS - VQP_CI_BEGAN > 3000)) &&
+		! "$testbed" kernels --cached debug >/dev/null 2>&1
+}
+
 # boot PLACE SUITE: fresh nodes. What the kernel said meanwhile is no test's fault.
 boot()
 {
@@ -124,6 +132,9 @@ run_turn()
 		run_plain "$suite"
 	elif [[ $place != debug ]] && tagged "$suite" debug-only; then
 		echo "$label: skipped, it needs the debug kernel"
+		((++skipped))
+	elif too_late "$place"; then
+		echo "$label: skipped, CI has no time left to compile the debug kernel (make kmod-debug)"
 		((++skipped))
 	elif ! fits "$place" "$suite"; then
 		echo "$label: skipped, it needs virtual nodes"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=budget:90
+# bats file_tags=long,budget:90
 # The runner of the tests: what it makes of suites that are planted, in a tree of its own, whose nodes are this
 # machine; tests/programs/run-testbed stands in for testbed/testbed.
 
@@ -16,7 +16,7 @@ setup()
 	echo /build/ >"$tree/.gitignore"
 	cd "$tree" || return
 	# what is outside has no say here
-	unset CI HOSTS VQP_TESTBED SUITE_TIMEOUT
+	unset CI HOSTS VQP_CI_BEGAN VQP_TESTBED SUITE_TIMEOUT
 	export BOOTS=$BATS_TEST_TMPDIR/boots
 }
 
@@ -355,6 +355,19 @@ ci()
 	runs 0 some others
 	closes "2 passed, 0 failed, 1 skipped"
 	booted 1
+}
+
+@test "CI that has taken long does not begin to compile the debug kernel" {
+	suite some nodes <<<'@test "good" { true; }'
+	suite other '' <<<'@test "good" { true; }'
+	echo 'kmod-debug: ;' >Makefile
+	VQP_CI_BEGAN=1 NO_DEBUG_KERNEL=1 runs 0 --kernel debug some other
+	closes "1 passed, 0 failed, 1 skipped"
+	[ ! -e "$BOOTS" ]
+	VQP_CI_BEGAN=$EPOCHSECONDS NO_DEBUG_KERNEL=1 run tests/run --kernel debug some 3>&-
+	booted 1
+	VQP_CI_BEGAN=1 run tests/run --kernel debug some 3>&-
+	booted 2
 }
 
 @test "with HOSTS what needs nodes runs on these machines, in one lane, and nothing else does" {
