@@ -55,7 +55,7 @@ kmod:
 # MAKEOVERRIDES: variables of the command line. What make hands to other makes is not for one that starts anew.
 $(TRIED):
 	@env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(TOP)/testbed/toolbox \
-		$(if $(filter demo bench image test-hosts,$@),build,test) make -C $(TOP) $@ $(MAKEOVERRIDES)
+		$(if $(filter demo bench image test-hosts,$@),build,test) make --no-print-directory -C $(TOP) $@ $(MAKEOVERRIDES)
 
 else
 
