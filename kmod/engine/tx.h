@@ -29,12 +29,12 @@
  * by VQP_TX_GROWTH packets per round trip. If an answer's turn shows that a packet was late and
  * not lost, the cut is undone.
  *
- * Failure: after giveup_us without progress every message fails with RETRY_EXC_ERR. RNR and BUSY
- * count as progress, and waiting for room at the carrier does not. The time does not run for a
- * flow that is throttled, nor while its timer is late, except towards forget_us. A request that
- * the target refuses fails when all messages before it are finished. A target that has forgotten
- * the flow may have carried out packets that it has not acknowledged: the flow then fails rather
- * than send anything again that could be seen twice.
+ * Failure: after giveup_us without progress every message fails with RETRY_EXC_ERR. RNR counts as
+ * progress; BUSY and waiting for room at the carrier do not. The time does not run for a flow that
+ * is throttled, nor while its timer is late, except towards forget_us. A request that the target
+ * refuses fails when all messages before it are finished. A target that has forgotten the flow may
+ * have carried out packets that it has not acknowledged: the flow then fails rather than send
+ * anything again that could be seen twice.
  */
 #ifndef VQP_ENGINE_TX_H
 #define VQP_ENGINE_TX_H
