@@ -115,19 +115,19 @@ static void lane_kick(struct vqp_lane *lane)
 }
 
 /*
- * The QP is in the error state and sends nothing more. Soft RoCE fails a QP for want of a route or
- * of memory; Linux 6.12 also when the interface's queue is full, which it reports as a flush.
- * The packets that the QP held are lost, as packets on the network may be. Have the QP revived,
- * unless the parent is going anyway.
+ * The QP is in the error state and neither sends nor receives any more. Soft RoCE fails a QP for
+ * want of a route or of memory; Linux 6.12 also when the interface's queue is full, which it
+ * reports as a flush. The packets that the QP held are lost, as packets on the network may be. Have
+ * the QP revived, unless the parent is going anyway.
  */
-static void lane_fail(struct vqp_lane *lane, enum ib_wc_status status)
+static void lane_fail(struct vqp_lane *lane, const char *reason)
 {
 	lockdep_assert_held(&lane->tx_lock);
 	if (lane->failed || READ_ONCE(lane->parent->broken))
 		return;
 	lane->failed = true;
 	pr_warn_ratelimited("a lane of %s failed: %s\n",
-			    dev_name(&lane->parent->dev->dev), ib_wc_status_msg(status));
+			    dev_name(&lane->parent->dev->dev), reason);
 	vqp_count_event(VQP_EV_LANE_FAILURES);
 	/* The pause is short, because the lane sends no answers either until it is revived. */
 	lane->failures = time_before(jiffies, lane->failed_at + HZ) ? lane->failures + 1 : 0;
@@ -145,7 +145,7 @@ static void lane_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (unlikely(wc->wr_cqe != &lane->tx_cqe[lane->life & 1])) {
 		/* The completion is of the QP's previous life. */
 	} else if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		lane_fail(lane, wc->status);
+		lane_fail(lane, ib_wc_status_msg(wc->status));
 	} else {
 		lane->tx_tail += VQP_LANE_SIGNAL_EVERY;
 		waiting = !list_empty(&lane->waiters);
@@ -153,6 +153,33 @@ static void lane_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	spin_unlock_bh(&lane->tx_lock);
 	if (waiting)
 		lane_kick(lane);
+}
+
+static void lane_event_work(struct work_struct *work)
+{
+	struct vqp_lane *lane = container_of(work, struct vqp_lane, event);
+
+	spin_lock_bh(&lane->tx_lock);
+	lane_fail(lane, "its device reported an error");
+	spin_unlock_bh(&lane->tx_lock);
+}
+
+/*
+ * A device may tell of an error by an event instead of completions, or long before them. The event
+ * may come in a hard interrupt, where tx_lock cannot be taken. The work is not queued any more when
+ * the flag `broken` has been set and a grace period has passed.
+ */
+static void lane_event(struct ib_event *event, void *context)
+{
+	struct vqp_lane *lane = context;
+
+	if (event->event != IB_EVENT_QP_FATAL && event->event != IB_EVENT_QP_REQ_ERR &&
+	    event->event != IB_EVENT_QP_ACCESS_ERR)
+		return;
+	rcu_read_lock();
+	if (!READ_ONCE(lane->parent->broken))
+		queue_work(system_dfl_wq, &lane->event);
+	rcu_read_unlock();
 }
 
 /* ---- Receiving ---- */
@@ -202,8 +229,13 @@ static void lane_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	u32 i = buf - lane->rx;
 	union ib_gid sgid;
 
-	if (unlikely(wc->status != IB_WC_SUCCESS))
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		/* A lane that sends nothing would learn of it in no other way. */
+		spin_lock_bh(&lane->tx_lock);
+		lane_fail(lane, ib_wc_status_msg(wc->status));
+		spin_unlock_bh(&lane->tx_lock);
 		return;
+	}
 	vqp_count_event(VQP_EV_RX_PACKETS);
 	ib_dma_sync_single_for_cpu(lane->parent->dev, lane->grh_dma + i * LANE_GRH_BYTES,
 				   LANE_GRH_BYTES, DMA_FROM_DEVICE);
@@ -289,7 +321,7 @@ static void lane_free_memory(struct vqp_lane *lane)
 	lane_free_bufs(lane, lane->tx, VQP_LANE_TX_SLOTS, DMA_TO_DEVICE);
 }
 
-/* Move the QP from RESET to RTS, and post all receives. */
+/* Move the QP from RESET to RTS. */
 static int lane_start_qp(struct vqp_lane *lane)
 {
 	struct ib_qp_attr attr = {
@@ -298,8 +330,8 @@ static int lane_start_qp(struct vqp_lane *lane)
 		.qkey = lane->parent->dct.qkey,
 	};
 	int ret;
-	u32 i;
 
+	lane->started = false;
 	ret = ib_modify_qp(lane->qp, &attr,
 			   IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY);
 	if (ret)
@@ -310,9 +342,17 @@ static int lane_start_qp(struct vqp_lane *lane)
 		return ret;
 	attr.qp_state = IB_QPS_RTS;
 	ret = ib_modify_qp(lane->qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+	lane->started = !ret;
+	return ret;
+}
+
+static int lane_post_recvs(struct vqp_lane *lane)
+{
+	int ret = 0;
+	u32 i;
+
 	for (i = 0; !ret && i < VQP_LANE_RX_SLOTS; i++)
 		ret = lane_post_recv(lane, i);
-	lane->started = !ret;
 	return ret;
 }
 
@@ -326,7 +366,7 @@ static void lane_revive_work(struct work_struct *work)
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
 	int ret;
 
-	/* All receives complete, so that lane_start_qp() can post them again. */
+	/* All receives complete, so that they can be posted again. */
 	ib_drain_rq(lane->qp);
 	ret = ib_modify_qp(lane->qp, &attr, IB_QP_STATE);
 	if (!ret)
@@ -335,12 +375,16 @@ static void lane_revive_work(struct work_struct *work)
 		vqp_parent_break(lane->parent);
 		return;
 	}
+	/* An event of the former life fails this one no more, but receives of this one do. */
+	cancel_work(&lane->event);
 	spin_lock_bh(&lane->tx_lock);
 	lane->life++;
 	lane->tx_head = 0;
 	lane->tx_tail = 0;
 	lane->failed = false;
 	spin_unlock_bh(&lane->tx_lock);
+	if (lane_post_recvs(lane))
+		vqp_parent_break(lane->parent);
 	lane_kick(lane);
 }
 
@@ -357,6 +401,8 @@ static int lane_create_qp(struct vqp_lane *lane)
 		},
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_UD,
+		.event_handler = lane_event,
+		.qp_context = lane,
 	};
 	int ret;
 
@@ -366,7 +412,8 @@ static int lane_create_qp(struct vqp_lane *lane)
 		lane->qp = NULL;
 		return ret;
 	}
-	return lane_start_qp(lane);
+	ret = lane_start_qp(lane);
+	return ret ?: lane_post_recvs(lane);
 }
 
 static int lane_create_cqs(struct vqp_lane *lane, int vector)
@@ -404,6 +451,7 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index)
 	spin_lock_init(&lane->tx_lock);
 	INIT_LIST_HEAD(&lane->waiters);
 	INIT_DELAYED_WORK(&lane->revive, lane_revive_work);
+	INIT_WORK(&lane->event, lane_event_work);
 	lane->tx_cqe[0].done = lane_send_done;
 	lane->tx_cqe[1].done = lane_send_done;
 	ret = lane_alloc_memory(lane);
@@ -412,18 +460,24 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index)
 	if (!ret)
 		ret = lane_create_qp(lane);
 	if (ret) {
+		/* The parent will not be, and no lane of it is revived any more. */
+		WRITE_ONCE(parent->broken, true);
+		synchronize_rcu();
 		vqp_lane_destroy(lane);
 		return ERR_PTR(ret);
 	}
 	return lane;
 }
 
-/* The order matters: the CQs' handlers use the buffers, so that the memory goes last. */
+/*
+ * parent->broken has been set for a grace period, so that nothing queues the works any more. The
+ * CQs' handlers use the buffers, and therefore the memory goes last.
+ */
 void vqp_lane_destroy(struct vqp_lane *lane)
 {
 	struct vqp_wait *wait;
 
-	/* Nothing queues the work any more: parent->broken is set, or the lane has sent nothing. */
+	cancel_work_sync(&lane->event);
 	cancel_delayed_work_sync(&lane->revive);
 	/* The handler of a received packet posts its buffer again, which needs the whole QP. */
 	if (lane->started)

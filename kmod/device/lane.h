@@ -37,7 +37,7 @@ struct vqp_lane {
 	u32 index;			/* in its pool */
 	struct ib_qp *qp;
 	struct ib_cq *send_cq, *recv_cq;
-	bool started;			/* The QP takes receives. */
+	bool started;			/* The QP takes receives, and may have some. */
 
 	spinlock_t tx_lock;		/* guards the send ring, waiters, failed */
 	struct vqp_lane_buf *tx;
@@ -48,6 +48,7 @@ struct vqp_lane {
 	u32 life;			/* of the QP: grows when it is revived, under tx_lock */
 	bool failed;			/* Nothing can be sent until `revive` has run. */
 	struct delayed_work revive;
+	struct work_struct event;	/* It fails the lane after an event of its QP. */
 	u32 failures;			/* in a row */
 	unsigned long failed_at;	/* jiffies */
 
@@ -64,8 +65,8 @@ struct vqp_lane_dest {
 };
 
 /*
- * Make and destroy a lane of the parent; ERR_PTR() on failure. No packet is sent on a lane that is
- * being destroyed. Process context.
+ * Make and destroy a lane of the parent; ERR_PTR() on failure. When a lane is destroyed, its parent
+ * has been broken for an RCU grace period, and no packet is sent on it. Process context.
  */
 struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index);
 void vqp_lane_destroy(struct vqp_lane *lane);

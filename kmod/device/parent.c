@@ -222,6 +222,9 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 	}
 	ret = parent_create_lanes(parent);
 	if (ret) {
+		/* No lane is revived any more. */
+		WRITE_ONCE(parent->broken, true);
+		synchronize_rcu();
 		parent_free(parent);
 		return ERR_PTR(ret);
 	}
@@ -284,6 +287,9 @@ static void parent_up(struct parent_client *client)
 			user->up(parent);
 	rcu_assign_pointer(parent_now, parent);
 	vqp_ns_set_host_gid(parent->dct.node_gid);
+	/* A lane may have failed for good before `recheck` was set. */
+	if (READ_ONCE(parent->broken))
+		queue_work(system_dfl_wq, parent->recheck);
 	pr_info("parent %s port %u, %pI6c, mtu %u, %u lanes, %llu KiB\n",
 		dev_name(&dev->dev), parent->port, parent->dct.node_gid, parent->mtu,
 		parent->nlanes, parent->pool_bytes >> 10);
