@@ -30,6 +30,7 @@ struct vqp_peer {
 	struct vqp_link __rcu *link;
 	/* The requests since link_second that could have gone over a link, approximately. */
 	u32 link_requests;
+	bool link_reads_only;		/* The latest link to it carried READs alone. */
 	/* In jiffies: when that count began; and before which time no link is begun. */
 	unsigned long link_second, link_retry_at;
 	struct rcu_head rcu;

@@ -28,7 +28,11 @@ enum vqp_rpc_kind {
 	VQP_RPC_ZCOPY		= 5,
 	/* Tell the outcome of that request, and do not begin it any more. */
 	VQP_RPC_ZCOPY_RESULT	= 6,
-	VQP_RPC_MAX		= VQP_RPC_ZCOPY_RESULT,
+	/* The probe has been answered. Has it moved the PSN: 0 or ENODATA? (rc/target.h) */
+	VQP_RPC_LINK_PROBED	= 7,
+	/* Is there still a link of that number: 0 or ENOENT? (rc/link.h) */
+	VQP_RPC_LINK_ALIVE	= 8,
+	VQP_RPC_MAX		= VQP_RPC_LINK_ALIVE,
 };
 
 /* A message of a zero-copy send: `bytes` at `addr` of region `key`. */

@@ -122,7 +122,8 @@ static bool rc_wants(struct vqp *vqp, struct vqp_send *send)
 		return true;
 	if (vqp->carrier != &vqp_dc_carrier || send->fate != VQP_SEND_FRESH)
 		return false;
-	if (!one_sided)
+	if (!one_sided ||
+	    (send->msg.op == VQP_OP_WRITE && READ_ONCE(vqp->dc.peer->link_reads_only)))
 		vqp->rc.rest = RC_REST;
 	if (vqp->rc.rest) {
 		vqp->rc.rest -= one_sided;

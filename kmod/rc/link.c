@@ -199,13 +199,23 @@ static void link_end(struct vqp_link *link)
 	/*
 	 * vqp_link_fail() may have queued the work once more. It cannot from here on: its callers
 	 * hold link_list_lock, or vqp.lock with a segment posted, or run in a completion of the QP,
-	 * and the steps above have waited for each of these.
+	 * and the steps above have waited for each of these. Nor can link_complain(), since the QP
+	 * has been retired.
 	 */
 	cancel_delayed_work(&link->work);
 	vqp_link_put(link);
 }
 
 /* ---- Beginnings ---- */
+
+/* The device reports an error of the QP. The link's lock cannot be taken here. */
+static void link_complain(void *ctx)
+{
+	struct vqp_link *link = ctx;
+
+	WRITE_ONCE(link->complained, true);
+	mod_delayed_work(link_wq, &link->work, 0);
+}
 
 static int link_create_qp(struct vqp_link *link, struct vqp_rpc_msg *msg)
 {
@@ -219,7 +229,8 @@ static int link_create_qp(struct vqp_link *link, struct vqp_rpc_msg *msg)
 	if (parent->dev->attrs.max_sge_rd)
 		link->sges = min_t(u32, link->sges, parent->dev->attrs.max_sge_rd);
 	if (parent->life == link->peer->life)
-		link->qp = vqp_rc_qp_create(parent, link, VQP_LINK_DEPTH, link->sges);
+		link->qp = vqp_rc_qp_create(parent, link, link_complain, VQP_LINK_DEPTH,
+					    link->sges);
 	if (IS_ERR_OR_NULL(link->qp)) {
 		ret = link->qp ? PTR_ERR(link->qp) : -ENETDOWN;
 		link->qp = NULL;
@@ -279,7 +290,7 @@ static int link_connect(struct vqp_link *link)
 	return ret;
 }
 
-/* The link takes requests from now on, unless it has failed already. */
+/* The link takes requests from now on, unless it has failed already. Any context. */
 static void link_rise(struct vqp_link *link)
 {
 	spin_lock_bh(&link->lock);
@@ -289,12 +300,69 @@ static void link_rise(struct vqp_link *link)
 	spin_unlock_bh(&link->lock);
 }
 
+static void link_probed(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct vqp_link *link = container_of(wc->wr_cqe, struct vqp_link, probe);
+
+	if (wc->status == IB_WC_SUCCESS) {
+		smp_store_release(&link->probed, true);	/* pairs with link_work() */
+		mod_delayed_work(link_wq, &link->work, 0);
+	} else {
+		vqp_link_fail(link);
+	}
+}
+
+/*
+ * The first request of each link is a WRITE of no bytes, which needs no rkey (IBTA C9-88). Its
+ * answer shows that packets of the QP reach the target, and that the target's PSN has moved.
+ */
+static int link_probe(struct vqp_link *link)
+{
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe = &link->probe,
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.send_flags = IB_SEND_SIGNALED,
+	};
+
+	link->probe.done = link_probed;
+	link->psn = (link->psn + 1) & VQP_PSN_MASK;
+	link->psn_given = link->psn;
+	return ib_post_send(link->qp, &wr.wr, NULL);
+}
+
+/*
+ * Ask the target whether its device has told it of the moved PSN. Some devices (irdma) tell the PSN
+ * that the QP was given for as long as it lives. With these the target cannot say which WRITEs were
+ * carried out when the link fails, and a WRITE must not be carried out twice, so that the link
+ * carries READs alone. So it does if the target's module is one that knows no probe.
+ */
+static int link_ask_probed(struct vqp_link *link)
+{
+	struct vqp_rpc_msg msg = {
+		.kind = VQP_RPC_LINK_PROBED,
+		.link = cpu_to_be32(link->number),
+	};
+	int ret = vqp_rpc(link->peer->gid, &msg, LINK_ASK_MS);
+
+	link->writes = !ret;
+	WRITE_ONCE(link->peer->link_reads_only, ret == -ENODATA);
+	return ret == -ENODATA || ret == -EOPNOTSUPP ? 0 : ret;
+}
+
 static void link_work(struct work_struct *work)
 {
 	struct vqp_link *link = container_of(to_delayed_work(work), struct vqp_link, work);
 
-	if (!link->qp && !READ_ONCE(link->failed)) {
-		if (link_connect(link))
+	if (READ_ONCE(link->complained))
+		vqp_link_fail(link);
+	if (READ_ONCE(link->failed)) {
+		/* The link ends below. */
+	} else if (!link->qp) {
+		if (link_connect(link) || link_probe(link))
+			vqp_link_fail(link);
+	} else if (!READ_ONCE(link->up) &&
+		   smp_load_acquire(&link->probed)) {	/* pairs with link_probed() */
+		if (link_ask_probed(link))
 			vqp_link_fail(link);
 		else
 			link_rise(link);
@@ -369,21 +437,24 @@ unlock:
 }
 
 /*
- * Count a request of `bytes` bytes that could have gone by rc, and begin a link once the peer has
- * had rc_busy of them within a second. A large request counts more than once, but never makes a
- * peer busy alone. VQPs of a peer race here without a lock, so that the count is approximate.
+ * Count a request that could have gone by rc, and begin a link once the peer has had rc_busy of
+ * them within a second. A large request counts more than once, but never makes a peer busy alone.
+ * VQPs of a peer race here without a lock, so that the count is approximate.
  */
-static void link_sample(struct vqp *vqp, u32 bytes)
+static void link_sample(struct vqp *vqp, const struct vqp_msg *msg)
 {
 	struct vqp_peer *peer = vqp->dc.peer;
 	const unsigned long now = jiffies;
+	u32 more;
 
+	if (READ_ONCE(peer->link_reads_only) && msg->op != VQP_OP_READ)
+		return;
 	if (time_after(now, READ_ONCE(peer->link_second) + HZ)) {
 		WRITE_ONCE(peer->link_second, now);
 		WRITE_ONCE(peer->link_requests, 0);
 	}
-	WRITE_ONCE(peer->link_requests,
-		   peer->link_requests + 1 + min(bytes / LINK_SEGMENT_BYTES, LINK_SAMPLE_SEGMENTS));
+	more = min(msg->bytes / LINK_SEGMENT_BYTES, LINK_SAMPLE_SEGMENTS);
+	WRITE_ONCE(peer->link_requests, peer->link_requests + 1 + more);
 	if (peer->link_requests >= rc_busy && time_after_eq(now, READ_ONCE(peer->link_retry_at)))
 		link_begin(vqp);
 }
@@ -442,9 +513,10 @@ bool vqp_link_ready(struct vqp *vqp, struct vqp_send *send)
 	rcu_read_lock();
 	link = rcu_dereference(vqp->dc.peer->link);
 	if (!link)
-		link_sample(vqp, msg->bytes);
+		link_sample(vqp, msg);
 	/* Pairs with the release in link_rise(), which publishes the link's QP. */
-	else if (smp_load_acquire(&link->up) && (!vqp->held || vqp->rc.link == link))
+	else if (smp_load_acquire(&link->up) && (!vqp->held || vqp->rc.link == link) &&
+		 (link->writes || msg->op == VQP_OP_READ))
 		ready = link_granted(link, vqp, msg);
 	rcu_read_unlock();
 	return ready;
@@ -462,6 +534,17 @@ void vqp_link_kick(struct vqp_link *link)
 		spin_lock_bh(&link->lock);
 	}
 	spin_unlock_bh(&link->lock);
+}
+
+/* VQP_RPC_LINK_ALIVE from node gid. */
+static int link_alive(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
+{
+	struct vqp_link *link = vqp_link_get(gid, be32_to_cpu(msg->link));
+
+	if (!link)
+		return -ENOENT;
+	vqp_link_put(link);
+	return 0;
 }
 
 /* ---- Coming and going ---- */
@@ -498,7 +581,9 @@ int __init vqp_link_init(void)
 	}
 	vqp_mr_set_revoke(vqp_window_revoke);
 	vqp_rpc_handle(VQP_RPC_LINK_OPEN, vqp_rc_target_open);
+	vqp_rpc_handle(VQP_RPC_LINK_PROBED, vqp_rc_target_probed);
 	vqp_rpc_handle(VQP_RPC_LINK_CLOSE, vqp_rc_target_close);
+	vqp_rpc_handle(VQP_RPC_LINK_ALIVE, link_alive);
 	vqp_rpc_handle(VQP_RPC_WINDOW, vqp_window_open);
 	vqp_rpc_handle(VQP_RPC_REVOKE, vqp_rkey_revoke);
 	return 0;

@@ -24,12 +24,11 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/vqp.h>
+#include <rdma/ib_verbs.h>
 #include "engine/wire.h"
 #include "queue/vqp.h"
 #include "rc/window.h"
 
-struct ib_qp;
-struct ib_send_wr;
 struct vqp_carrier_ops;
 struct vqp_device_user;
 struct vqp_peer;
@@ -48,6 +47,10 @@ struct vqp_link {
 	struct vqp_dct dct;		/* the peer's metadata when the link was begun */
 	struct ib_qp *qp;		/* `work` makes and destroys it. */
 	bool connected;			/* The QP is connected; only `work` uses this. */
+	struct ib_cqe probe;		/* of the QP's first request; see link_probe() */
+	bool complained;		/* The device has reported an error of the QP. */
+	bool probed;			/* That request has been answered. */
+	bool writes;			/* The link carries WRITEs, too; constant once it is up. */
 	u32 sges;			/* the most SGEs of a segment, which the device bounds */
 	u32 mtu;			/* bytes */
 	/* The link takes requests, or has failed and takes no more: written under `lock`. */

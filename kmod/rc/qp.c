@@ -32,6 +32,8 @@ struct rc_qp_rest {
 	struct list_head node;
 	struct ib_qp *qp;
 	unsigned long until;		/* the end of the rest, in jiffies */
+	spinlock_t lock;		/* guards complain; taken with interrupts off */
+	void (*complain)(void *ctx);	/* NULL: nobody wants to know. */
 };
 
 static LIST_HEAD(rest_list);		/* in the order of `until` */
@@ -43,7 +45,32 @@ u32 vqp_rc_qp_reads(const struct vqp_parent *parent)
 	return min_t(u32, RC_QP_READS, parent->dev->attrs.max_qp_rd_atom);
 }
 
-struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, u32 send_wrs, u32 sges)
+/* The QP reports an error. Its requests may complete much later, or only when it is stopped. */
+static void rc_qp_event(struct ib_event *event, void *context)
+{
+	struct rc_qp_rest *rest = context;
+	unsigned long flags;
+
+	if (event->event != IB_EVENT_QP_FATAL && event->event != IB_EVENT_QP_REQ_ERR &&
+	    event->event != IB_EVENT_QP_ACCESS_ERR)
+		return;
+	spin_lock_irqsave(&rest->lock, flags);
+	if (rest->complain)
+		rest->complain(event->element.qp->send_cq->cq_context);
+	spin_unlock_irqrestore(&rest->lock, flags);
+}
+
+static void rc_qp_hush(struct ib_qp *qp)
+{
+	struct rc_qp_rest *rest = qp->qp_context;
+
+	spin_lock_irq(&rest->lock);
+	rest->complain = NULL;
+	spin_unlock_irq(&rest->lock);
+}
+
+struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, void (*complain)(void *ctx),
+			       u32 send_wrs, u32 sges)
 {
 	struct ib_qp_init_attr init = {
 		.cap = {
@@ -54,6 +81,7 @@ struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, u32 send_wr
 		},
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
+		.event_handler = rc_qp_event,
 	};
 	struct rc_qp_rest *rest;
 	struct ib_qp *qp;
@@ -63,6 +91,8 @@ struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, u32 send_wr
 	rest = kzalloc(sizeof(*rest), GFP_KERNEL);
 	if (!rest)
 		return ERR_PTR(-ENOMEM);
+	spin_lock_init(&rest->lock);
+	rest->complain = complain;
 	cq = ib_alloc_cq_any(parent->dev, ctx, send_wrs + 3, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq)) {
 		kfree(rest);
@@ -83,10 +113,12 @@ struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, u32 send_wr
 
 void vqp_rc_qp_destroy(struct ib_qp *qp)
 {
+	struct rc_qp_rest *rest = qp->qp_context;
 	struct ib_cq *cq = qp->send_cq;
 
-	kfree(qp->qp_context);
+	rc_qp_hush(qp);
 	ib_destroy_qp(qp);
+	kfree(rest);
 	vqp_parent_free_cq(cq);
 }
 
@@ -130,6 +162,7 @@ void vqp_rc_qp_retire(struct ib_qp *qp)
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
 	struct rc_qp_rest *rest = qp->qp_context;
 
+	rc_qp_hush(qp);
 	if (ib_modify_qp(qp, &attr, IB_QP_STATE)) {
 		vqp_rc_qp_destroy(qp);
 		return;

@@ -24,9 +24,11 @@ u32 vqp_rc_qp_reads(const struct vqp_parent *parent);
 
 /*
  * Make a QP for send_wrs requests of `sges` SGEs and one receive, and its CQ, whose cq_context is
- * ctx. ERR_PTR() on failure.
+ * ctx. complain(ctx), unless it is NULL, is called when the device reports an error of the QP,
+ * until that is destroyed or retired: in any context, with interrupts off. ERR_PTR() on failure.
  */
-struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, u32 send_wrs, u32 sges);
+struct ib_qp *vqp_rc_qp_create(struct vqp_parent *parent, void *ctx, void (*complain)(void *ctx),
+			       u32 send_wrs, u32 sges);
 /* Destroy at once a QP that has sent nothing. */
 void vqp_rc_qp_destroy(struct ib_qp *qp);
 /* Take any other QP out of service. It is destroyed some seconds later. */

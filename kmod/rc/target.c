@@ -16,8 +16,12 @@
 /* The node remembers the final PSNs of this number of stopped targets, for this time at most. */
 #define TARGET_STOPPED_MAX	256
 #define TARGET_STOPPED_JIFFIES	(60 * HZ)
-/* A target stops after this time without a request. Initiators end an idle link long before. */
+/*
+ * After this time without a request a target asks whether there is still a link. Initiators end an
+ * idle link long before.
+ */
 #define TARGET_SILENT_JIFFIES	(60 * HZ)
+#define TARGET_ASK_MS		5000		/* the time limit of that question */
 
 /* Held by target_stop_each(), which drops target_mutex inside its walk, and by removals. */
 static DEFINE_MUTEX(target_walk);
@@ -88,6 +92,7 @@ static struct vqp_rc_target *target_create(const u8 *gid, const struct vqp_rpc_m
 	memcpy(target->gid, gid, VQP_GID_BYTES);
 	target->epoch = be32_to_cpu(msg->epoch);
 	target->link = be32_to_cpu(msg->link);
+	target->first_psn = be32_to_cpu(msg->psn) & VQP_PSN_MASK;
 	mutex_init(&target->lock);
 	INIT_LIST_HEAD(&target->windows);
 	vqp_count_made(VQP_OBJ_RC_TARGET);
@@ -99,7 +104,7 @@ static int target_start(struct vqp_rc_target *target, struct vqp_parent *parent,
 {
 	struct vqp_rc_dest dest = {
 		.qpn = be32_to_cpu(msg->qpn),
-		.psn = be32_to_cpu(msg->psn) & VQP_PSN_MASK,
+		.psn = target->first_psn,
 		.mtu = be32_to_cpu(msg->mtu),
 		.reads = be32_to_cpu(msg->reads),
 	};
@@ -108,7 +113,7 @@ static int target_start(struct vqp_rc_target *target, struct vqp_parent *parent,
 	int ret;
 
 	memcpy(dest.gid, target->gid, VQP_GID_BYTES);
-	qp = vqp_rc_qp_create(parent, NULL, TARGET_SEND_WRS, 1);
+	qp = vqp_rc_qp_create(parent, NULL, NULL, TARGET_SEND_WRS, 1);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	ret = vqp_rc_qp_connect(qp, parent, psn, &dest);
@@ -195,6 +200,26 @@ int vqp_rc_target_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long rec
 	return ret;
 }
 
+int vqp_rc_target_probed(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
+{
+	struct vqp_rc_target *target = vqp_rc_target_get(gid, msg);
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+	int ret = -ENOENT;
+
+	if (!target)
+		return ret;
+	mutex_lock(&target->lock);
+	if (target->qp) {
+		ret = ib_query_qp(target->qp, &attr, IB_QP_RQ_PSN, &init);
+		if (ret || (attr.rq_psn & VQP_PSN_MASK) == target->first_psn)
+			ret = -ENODATA;
+	}
+	mutex_unlock(&target->lock);
+	vqp_rc_target_put(target);
+	return ret;
+}
+
 int vqp_rc_target_close(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
 {
 	struct vqp_rc_target *target = vqp_rc_target_get(gid, msg);
@@ -211,10 +236,7 @@ int vqp_rc_target_close(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long re
 
 /* ---- Targets that their initiators have left ---- */
 
-/*
- * Has no request come since the last call? An initiator that died sends none, and does not close
- * its link.
- */
+/* Has no request come since the last call, as far as the device tells? */
 static bool target_is_silent(struct vqp_rc_target *target)
 {
 	struct ib_qp_init_attr init;
@@ -228,6 +250,17 @@ static bool target_is_silent(struct vqp_rc_target *target)
 	}
 	mutex_unlock(&target->lock);
 	return silent;
+}
+
+/* Has the initiator died? It then sends nothing, knows the link no more, and has not closed it. */
+static bool target_is_left(struct vqp_rc_target *target)
+{
+	struct vqp_rpc_msg msg = {
+		.kind = VQP_RPC_LINK_ALIVE,
+		.link = cpu_to_be32(target->link),
+	};
+
+	return target_is_silent(target) && vqp_rpc(target->gid, &msg, TARGET_ASK_MS);
 }
 
 static bool target_is_old(const struct vqp_rc_target *target)
@@ -286,7 +319,7 @@ void vqp_rc_target_down(void)
 
 static void target_look_work(struct work_struct *work)
 {
-	target_stop_each(target_is_silent);
+	target_stop_each(target_is_left);
 	target_forget(false);
 	queue_delayed_work(system_dfl_wq, to_delayed_work(work), TARGET_SILENT_JIFFIES);
 }

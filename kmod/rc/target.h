@@ -22,6 +22,7 @@ struct vqp_rc_target {
 	u8 gid[VQP_GID_BYTES];
 	u32 epoch;
 	u32 link;
+	u32 first_psn;			/* the PSN of the initiator's first request, constant */
 	struct mutex lock;		/* guards the fields below, except for windows */
 	struct ib_qp *qp;		/* NULL: the target has stopped. */
 	int stop_status;		/* when stopped: 0 if psn is known, else -errno */
@@ -37,8 +38,9 @@ void vqp_rc_target_exit(void);
 /* The parent goes: stop all rc targets. Process context. */
 void vqp_rc_target_down(void);
 
-/* VQP_RPC_LINK_OPEN and VQP_RPC_LINK_CLOSE from node gid. 0 or -errno. Process context. */
+/* VQP_RPC_LINK_OPEN, _PROBED and _CLOSE from node gid. 0 or -errno. Process context. */
 int vqp_rc_target_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at);
+int vqp_rc_target_probed(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at);
 int vqp_rc_target_close(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at);
 
 /* The rc target that `msg` of node gid names, referenced; or NULL. */
