@@ -7,7 +7,7 @@
 #include "base/dct_cache.h"
 #include "device/parent.h"
 #include "device/peer.h"
-#include "meta/lookup.h"
+#include "meta/server.h"
 #include "netlink.h"
 #include "ns/namespace.h"
 #include "queue/vqp.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/export.h>
+#include <linux/sched/signal.h>
 #include "api/api.h"
 #include "api/internal.h"
 #include "dc/dc.h"
@@ -32,7 +33,9 @@ int vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num)
 	struct vqp_route route;
 	int ret;
 
-	ret = vqp_meta_route(vqp->ns->tenant, gid, &route);
+	ret = vqp_meta_route(vqp->ns, gid, vqp, &route);
+	if (ret == -EINTR && !fatal_signal_pending(current))
+		return vqp_ns_alive(vqp->ns) ? -ENOENT : -ESHUTDOWN;
 	if (ret)
 		return ret;
 	if (!route.local)

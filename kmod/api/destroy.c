@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/export.h>
+#include <linux/sched.h>
 #include <linux/wait_bit.h>
 #include "api/api.h"
 #include "api/internal.h"
@@ -28,6 +29,11 @@ void vqp_destroy_all(struct vqp_owner *owner)
 	struct vqp_mr *mr, *next;
 	struct vqp *vqp;
 
+	/* None of them looks its target up any more, so that none has to wait for a lookup. */
+	list_for_each_entry(vqp, &owner->vqps, owner_link) {
+		vqp_silence(vqp);
+		cond_resched();
+	}
 	while ((vqp = list_first_entry_or_null(&owner->vqps, struct vqp, owner_link))) {
 		list_del_init(&vqp->owner_link);
 		kref_get(&vqp->ref);

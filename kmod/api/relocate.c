@@ -23,8 +23,9 @@ static void relocate_lost(struct vqp *vqp)
 		return;
 	vqp_count_event(VQP_EV_STALE);
 	if (!vqp->rerouted) {
-		vqp_dct_cache_forget(vqp->ns->tenant, vqp->remote_gid);
-		ret = vqp_meta_route(vqp->ns->tenant, vqp->remote_gid, &route);
+		/* On loop, vqp->dc.dct is where the target was before, or nothing that is known. */
+		vqp_dct_cache_disprove(vqp->ns->tenant, vqp->remote_gid, &vqp->dc.dct);
+		ret = vqp_meta_route(vqp->ns, vqp->remote_gid, vqp, &route);
 	}
 	if (!ret) {
 		vqp->rerouted = true;
@@ -51,8 +52,8 @@ static void relocate_silent(struct vqp *vqp)
 	spin_unlock_bh(&vqp->lock);
 	if (!going)
 		return;
-	vqp_dct_cache_forget(vqp->ns->tenant, vqp->remote_gid);
-	if (vqp_meta_route(vqp->ns->tenant, vqp->remote_gid, &route))
+	vqp_dct_cache_doubt(vqp->ns->tenant, vqp->remote_gid);
+	if (vqp_meta_route(vqp->ns, vqp->remote_gid, vqp, &route))
 		return;
 	if (route.local || memcmp(&route.dct, &vqp->dc.dct, sizeof(route.dct)))
 		vqp_attach(vqp, &route);

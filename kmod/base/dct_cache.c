@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
+#include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/vqp.h>
@@ -8,12 +9,15 @@
 #include "base/dct_cache.h"
 
 #define CACHE_MAX	65536		/* the most entries */
+/* An entry is not doubted for this time. */
+#define CACHE_FRESH_JIFFIES	(HZ / 10)
 
 struct cache_entry {
 	struct hlist_node node;		/* in cache_table */
 	u32 tenant;
 	u8 gid[VQP_GID_BYTES];
 	struct vqp_dct dct;
+	unsigned long put_at;		/* jiffies */
 	struct rcu_head rcu;
 };
 
@@ -68,6 +72,7 @@ static void cache_put(u32 tenant, const u8 *gid, const struct vqp_dct *dct, gfp_
 	e->tenant = tenant;
 	memcpy(e->gid, gid, VQP_GID_BYTES);
 	e->dct = *dct;
+	e->put_at = jiffies;
 	spin_lock_bh(&cache_lock);
 	old = cache_find(tenant, gid);
 	if (old)
@@ -110,6 +115,28 @@ void vqp_dct_cache_forget(u32 tenant, const u8 *gid)
 	spin_lock_bh(&cache_lock);
 	e = cache_find(tenant, gid);
 	if (e)
+		cache_drop(e);
+	spin_unlock_bh(&cache_lock);
+}
+
+void vqp_dct_cache_doubt(u32 tenant, const u8 *gid)
+{
+	struct cache_entry *e;
+
+	spin_lock_bh(&cache_lock);
+	e = cache_find(tenant, gid);
+	if (e && time_after(jiffies, e->put_at + CACHE_FRESH_JIFFIES))
+		cache_drop(e);
+	spin_unlock_bh(&cache_lock);
+}
+
+void vqp_dct_cache_disprove(u32 tenant, const u8 *gid, const struct vqp_dct *dct)
+{
+	struct cache_entry *e;
+
+	spin_lock_bh(&cache_lock);
+	e = cache_find(tenant, gid);
+	if (e && !memcmp(&e->dct, dct, sizeof(*dct)))
 		cache_drop(e);
 	spin_unlock_bh(&cache_lock);
 }

@@ -26,6 +26,15 @@ void vqp_dct_cache_suggest(u32 tenant, const u8 *gid, const struct vqp_dct *dct)
 /* Forget one address. Any context. */
 void vqp_dct_cache_forget(u32 tenant, const u8 *gid);
 
+/*
+ * A target is silent. Forget its address, unless that was recorded in the last 100 ms: of many VQPs
+ * with that target, one has looked it up. Any context.
+ */
+void vqp_dct_cache_doubt(u32 tenant, const u8 *gid);
+
+/* The target is not at *dct: forget the address if that is what is known. Any context. */
+void vqp_dct_cache_disprove(u32 tenant, const u8 *gid, const struct vqp_dct *dct);
+
 /* Forget all addresses. Process context. */
 void vqp_dct_cache_clear(void);
 

@@ -14,6 +14,7 @@
 #include <linux/types.h>
 #include "engine/wire.h"
 
+struct vqp;
 struct vqp_ns;
 
 struct vqp_route {
@@ -22,26 +23,18 @@ struct vqp_route {
 	struct vqp_dct dct;		/* if not: the metadata of its node */
 };
 
-/* A meta server's table. */
-struct vqp_meta_table {
-	struct vqp_dct dct;		/* of the node */
-	u32 key;
-	u64 addr;
-	u32 buckets;
-};
-
 /*
- * Look up (tenant, gid). 0: vqp_route_end() ends the route; -EHOSTUNREACH: no node has the address;
- * -ETIMEDOUT: no meta server answers; -ENETDOWN: there is no parent. Process context.
+ * Look up an address for a function of the namespace. 0: vqp_route_end() ends the route;
+ * -EHOSTUNREACH: no node has the address; -ETIMEDOUT: no meta server answers; -ENETDOWN: there is
+ * no parent; -EINTR: the task was killed, or `vqp`, for which the address is wanted unless that is
+ * NULL, has failed. Process context.
+ *
+ * All who look an address up at a time share one lookup. A namespace has VQP_LOOKUPS_MAX under way
+ * at most, beside those of the kernel itself, where vqp is NULL.
  */
-int vqp_meta_route(u32 tenant, const u8 *gid, struct vqp_route *route);
+int vqp_meta_route(struct vqp_ns *ns, const u8 *gid, const struct vqp *vqp,
+		   struct vqp_route *route);
 void vqp_route_end(struct vqp_route *route);
-
-/* Replace the list of meta servers. Process context. */
-int vqp_meta_set(const struct vqp_meta_table *tables, u32 count);
-
-/* Call fn for each meta server, as vqp_ns_walk() does, under the mutex of the list. */
-int vqp_meta_walk(int skip, int (*fn)(const struct vqp_meta_table *table, void *arg), void *arg);
 
 void vqp_meta_exit(void);
 

@@ -81,15 +81,16 @@ static struct vqp *channel_connect(const u8 *gid)
 	struct vqp *vqp;
 	int ret;
 
-	ret = vqp_meta_route(0, gid, &route);
-	if (ret)
-		return ERR_PTR(ret);
-	if (route.local) {
-		vqp_route_end(&route);
-		return ERR_PTR(-EHOSTUNREACH);
-	}
 	host = vqp_ns_host();
-	vqp = vqp_client_connect(host, gid, &route.dct);
+	ret = vqp_meta_route(host, gid, NULL, &route);
+	if (ret)
+		vqp = ERR_PTR(ret);
+	else if (route.local)
+		vqp = ERR_PTR(-EHOSTUNREACH);
+	else
+		vqp = vqp_client_connect(host, gid, &route.dct);
+	if (!ret)
+		vqp_route_end(&route);
 	vqp_ns_put(host);
 	return vqp;
 }
@@ -342,13 +343,14 @@ int vqp_rpc(const u8 *gid, struct vqp_rpc_msg *msg, u32 timeout_ms)
 	return wait.ret;
 }
 
-int vqp_rpc_relearn(const u8 *gid, struct vqp_dct *dct, u32 tenant, const u8 *target_gid)
+int vqp_rpc_relearn(const u8 *gid, struct vqp_dct *dct, const struct vqp *vqp)
 {
 	struct vqp_route route;
 	int ret = -EHOSTUNREACH;
 
-	vqp_dct_cache_forget(tenant, target_gid);
-	if (vqp_meta_route(tenant, target_gid, &route))
+	vqp_dct_cache_doubt(vqp->ns->tenant, vqp->remote_gid);
+	/* VQPs of other tenants may depend on it, too, and outlive this one. */
+	if (vqp_meta_route(vqp->ns, vqp->remote_gid, NULL, &route))
 		return 0;
 	if (!route.local && !memcmp(route.dct.node_gid, gid, VQP_GID_BYTES)) {
 		ret = memcmp(&route.dct, dct, sizeof(*dct)) != 0;

@@ -86,6 +86,7 @@ typedef int (*vqp_rpc_handler)(const u8 *gid, struct vqp_rpc_msg *msg, unsigned 
 void __init vqp_rpc_handle(enum vqp_rpc_kind kind, vqp_rpc_handler handler);
 
 struct vqp_rpc_call;
+struct vqp;
 struct vqp_dct;
 struct vqp_device_user;
 
@@ -126,11 +127,12 @@ int vqp_rpc_start(struct vqp_rpc_call *call, const u8 *gid, const struct vqp_rpc
 bool vqp_rpc_cancel(struct vqp_rpc_call *call);
 
 /*
- * Node `gid`, which had the metadata *dct, does not answer: look up a target on it. 1: the node has
- * made its parent anew, and *dct and the channel lead to the new one; -EHOSTUNREACH: the target's
- * address is on another node now; 0: nothing new is known. Process context.
+ * Node `gid`, which had the metadata *dct, does not answer: look up vqp's target, which was on it.
+ * 1: the node has made its parent anew, and *dct and the channel lead to the new one;
+ * -EHOSTUNREACH: the target's address is on another node now; 0: nothing new is known. Process
+ * context.
  */
-int vqp_rpc_relearn(const u8 *gid, struct vqp_dct *dct, u32 tenant, const u8 *target_gid);
+int vqp_rpc_relearn(const u8 *gid, struct vqp_dct *dct, const struct vqp *vqp);
 
 /* Close the channel to that node: no request to it arrives there later. Process context. */
 void vqp_rpc_hang_up(const u8 *gid);

@@ -93,6 +93,7 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	for (i = 0; i < VQP_LIMIT_MAX; i++)
 		vqp_limit_init(&ns->limits[i]);
 	vqp_throttle_init(&ns->throttle);
+	sema_init(&ns->lookups, VQP_LOOKUPS_MAX);
 	ns->priority = VQP_PRIORITY_NORMAL;
 	mutex_init(&ns->lock);
 	INIT_LIST_HEAD(&ns->owners);

@@ -15,6 +15,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/semaphore.h>
 #include <linux/xarray.h>
 #include <linux/vqp.h>
 #include "base/limit.h"
@@ -23,6 +24,8 @@
 
 struct net;
 struct vqp_net;
+
+#define VQP_LOOKUPS_MAX	4		/* the most lookups of a namespace that are under way */
 
 struct vqp_ns {
 	struct kref ref;
@@ -46,6 +49,7 @@ struct vqp_ns {
 	struct vqp_owner kernel;	/* the kernel itself, which is not among the owners */
 	u32 windows;			/* the windows of its regions, under rc/window.c's lock */
 	struct vqp_rate asks;		/* windows that its VQPs ask for; under rc/rkey.c's lock */
+	struct semaphore lookups;	/* the lookups that it may still begin */
 	atomic_t zcopies;		/* the zero-copy sends under way */
 	/* The terms, set under ns_mutex. The host's own namespace is never limited. */
 	struct vqp_limit limits[VQP_LIMIT_MAX];

@@ -223,18 +223,11 @@ int vqp_publish(struct vqp *vqp)
 	return ret == -EBUSY ? -ENOSPC : ret;
 }
 
-/*
- * The end of a VQP, in five steps: 1. Nothing finds the VQP any more. 2. It falls silent: it writes
- * no CQE, and sends no packet after the CLOSE that releases the target's context. 3. The loop
- * carrier's thread, the timer, the waits and the work end; an answer that still finds the flow has
- * no effect. 4. The requests in the queues are freed. 5. The charge and the reference are dropped.
- * The memory may live longer, but the caller may make another VQP at once.
- */
-void vqp_teardown(struct vqp *vqp)
+void vqp_silence(struct vqp *vqp)
 {
+	/* By now the number may be another VQP's; and port 0 is the rpc service's. */
 	if (vqp->qp_num)
-		xa_erase(&vqp->ns->vqps, vqp->qp_num);
-	/* This does nothing for a VQP without a port: port 0 is the rpc service's. */
+		xa_cmpxchg(&vqp->ns->vqps, vqp->qp_num, vqp, NULL, GFP_KERNEL);
 	xa_cmpxchg(&vqp->ns->ports, vqp->port, vqp, NULL, GFP_KERNEL);
 
 	spin_lock_bh(&vqp->rq_lock);
@@ -244,6 +237,18 @@ void vqp_teardown(struct vqp *vqp)
 	vqp_carrier_close(vqp);
 	spin_unlock(&vqp->lock);
 	spin_unlock_bh(&vqp->rq_lock);
+}
+
+/*
+ * The end of a VQP, in five steps: 1. Nothing finds the VQP any more. 2. It falls silent: it writes
+ * no CQE, and sends no packet after the CLOSE that releases the target's context. 3. The loop
+ * carrier's thread, the timer, the waits and the work end; an answer that still finds the flow has
+ * no effect. 4. The requests in the queues are freed. 5. The charge and the reference are dropped.
+ * The memory may live longer, but the caller may make another VQP at once.
+ */
+void vqp_teardown(struct vqp *vqp)
+{
+	vqp_silence(vqp);
 	vqp_flush_sends(vqp);
 
 	vqp_carriers_detach(vqp);

@@ -169,6 +169,8 @@ void vqp_uncharge(struct vqp *vqp);
 int __must_check vqp_publish(struct vqp *vqp);
 /* End a VQP that no thread binds or connects any more. Consumes a reference. Process context. */
 void vqp_teardown(struct vqp *vqp);
+/* The first steps of that, which wait for nothing: nothing finds the VQP, and it falls silent. */
+void vqp_silence(struct vqp *vqp);
 
 /* The owner's VQP of that number, referenced, or NULL. */
 struct vqp *vqp_get(struct vqp_owner *owner, u32 qp_num);

@@ -149,8 +149,7 @@ static int link_ask_reached(struct vqp_link *link, u32 *psn)
 		vqp = ret && ret != -ENOENT ? vqp_segments_first_vqp(link) : NULL;
 		if (!vqp)
 			break;
-		again = vqp_rpc_relearn(link->peer->gid, &link->dct, vqp->ns->tenant,
-					vqp->remote_gid) > 0;
+		again = vqp_rpc_relearn(link->peer->gid, &link->dct, vqp) > 0;
 		if (!again && !msg.is_answer && time_before(jiffies, until)) {
 			msleep(LINK_ASK_AGAIN_MS);
 			again = true;

@@ -375,7 +375,7 @@ static struct vqp *zrecv_connect(struct vqp *target, const u8 *gid, const struct
 	struct vqp *vqp = NULL;
 	struct vqp_route route;
 
-	if (vqp_meta_route(target->ns->tenant, msg->gid, &route))
+	if (vqp_meta_route(target->ns, msg->gid, target, &route))
 		return NULL;
 	/* A node can have messages of its own functions READ, and of no other node's. */
 	if (!route.local && !memcmp(route.dct.node_gid, gid, VQP_GID_BYTES)) {

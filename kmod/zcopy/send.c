@@ -208,10 +208,7 @@ static bool zsend_is_refused(const struct vqp_rpc_msg *msg, int ret)
 /* Is the target's address on another node by now? */
 static bool zsend_has_moved(struct zsend *zsend)
 {
-	const struct vqp *vqp = zsend->vqp;
-
-	return vqp_rpc_relearn(zsend->dct.node_gid, &zsend->dct, vqp->ns->tenant,
-			       vqp->remote_gid) == -EHOSTUNREACH;
+	return vqp_rpc_relearn(zsend->dct.node_gid, &zsend->dct, zsend->vqp) == -EHOSTUNREACH;
 }
 
 /*
