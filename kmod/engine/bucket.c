@@ -143,3 +143,9 @@ int vqp_bucket_clear(struct vqp_bucket *b, u32 tenant, const u8 *gid)
 	vqp_bucket_seal(b);
 	return 0;
 }
+
+void vqp_bucket_displace(struct vqp_bucket *b, int change)
+{
+	b->displaced = cpu_to_be32(be32_to_cpu(b->displaced) + change);
+	vqp_bucket_seal(b);
+}

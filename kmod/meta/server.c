@@ -248,29 +248,34 @@ static int server_read(struct meta_server *server, u32 index, const struct vqp *
 	return ret == -ETIMEDOUT && life != meta_parent_life() ? -ENETDOWN : ret;
 }
 
+/* READ a bucket, and look for the address there. Returns what vqp_bucket_find() does, or -errno. */
+static int server_find(struct meta_server *server, u32 index, u32 tenant, const u8 *gid,
+		       const struct vqp *vqp, struct vqp_bucket *bucket, struct vqp_dct *dct)
+{
+	int torn = 0, ret;
+
+	do {
+		ret = server_read(server, index, vqp, bucket);
+		if (!ret)
+			ret = vqp_bucket_find(bucket, tenant, gid, dct);
+	} while (ret == -EAGAIN && ++torn < META_TORN_RETRIES);
+	return ret;
+}
+
 /* Returns 0 and *dct; -ENOENT if the server does not know the address; else it did not answer. */
 static int server_lookup(struct meta_server *server, u32 tenant, const u8 *gid,
 			 const struct vqp *vqp, struct vqp_dct *dct)
 {
 	struct vqp_bucket *bucket = kmalloc(sizeof(*bucket), GFP_KERNEL);
-	int torn = 0, ret = 0;
-	u32 index[2], i;
+	u32 index[2];
+	int ret;
 
 	if (!bucket)
 		return -ENOMEM;
 	vqp_bucket_index(tenant, gid, server->table.buckets, index);
-	for (i = 0; i < 2 && !ret; ) {
-		ret = server_read(server, index[i], vqp, bucket);
-		if (!ret)
-			ret = vqp_bucket_find(bucket, tenant, gid, dct);
-		if (ret == -EAGAIN && ++torn < META_TORN_RETRIES) {
-			ret = 0;
-			continue;
-		}
-		if (index[0] == index[1])
-			break;
-		i++;
-	}
+	ret = server_find(server, index[0], tenant, gid, vqp, bucket, dct);
+	if (!ret && vqp_bucket_displaces(bucket))
+		ret = server_find(server, index[1], tenant, gid, vqp, bucket, dct);
 	kfree(bucket);
 	return ret < 0 ? ret : ret ? 0 : -ENOENT;
 }

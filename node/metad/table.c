@@ -34,6 +34,18 @@ static void publish(struct vqp_table *table, uint32_t index, const struct vqp_bu
 	memcpy(&table->buckets[index], bucket, sizeof(*bucket));
 }
 
+/*
+ * Counts that one entry more or less of the bucket is in its second candidate. The count comes after
+ * the entry is there, and goes after it is not, so that no reader misses what was found before.
+ */
+static void displace(struct vqp_table *table, uint32_t index, int change)
+{
+	struct vqp_bucket bucket = table->buckets[index];
+
+	vqp_bucket_displace(&bucket, change);
+	publish(table, index, &bucket);
+}
+
 static int store(struct vqp_table *table, uint32_t index, uint32_t tenant, const uint8_t gid[16],
 		 const struct vqp_dct *dct)
 {
@@ -70,7 +82,12 @@ static void drop(struct vqp_table *table, struct vqp_table_entry **link)
 {
 	struct vqp_table_entry *entry = *link;
 
+	uint32_t index[2];
+
 	erase(table, entry->bucket, entry);
+	vqp_bucket_index(entry->tenant, entry->gid, table->nbuckets, index);
+	if (entry->bucket != index[0])
+		displace(table, index[0], -1);
 	*link = entry->next;
 	free(entry);
 	table->count--;
@@ -78,8 +95,8 @@ static void drop(struct vqp_table *table, struct vqp_table_entry **link)
 
 /*
  * Makes room in `bucket` by moving an entry from there, its first candidate, to its second. Entries
- * are never moved to their first candidate, and the copy comes before the removal, so that a node
- * that READs the first candidate and then the second finds the entry at any moment.
+ * are never moved to their first candidate. The copy comes first, then the count, then the removal,
+ * so that a node that READs the first candidate and then the second finds the entry at any moment.
  */
 static bool make_room(struct vqp_table *table, uint32_t bucket)
 {
@@ -90,6 +107,7 @@ static bool make_room(struct vqp_table *table, uint32_t bucket)
 		if (entry->bucket != bucket || index[1] == bucket ||
 		    store(table, index[1], entry->tenant, entry->gid, &entry->dct))
 			continue;
+		displace(table, bucket, 1);
 		erase(table, bucket, entry);
 		entry->bucket = index[1];
 		return true;
@@ -110,6 +128,8 @@ static int place(struct vqp_table *table, const uint32_t index[2], struct vqp_ta
 		if (make_room(table, index[i]))
 			ret = store(table, index[i], entry->tenant, entry->gid, &entry->dct);
 	}
+	if (!ret && entry->bucket != index[0])
+		displace(table, index[0], 1);
 	return ret;
 }
 
