@@ -4,6 +4,7 @@
 #include <linux/workqueue.h>
 #include "loop/loop.h"
 #include "mem/atomic.h"
+#include "mem/copy.h"
 #include "mem/cursor.h"
 #include "ns/namespace.h"
 #include "queue/carrier.h"
@@ -58,7 +59,7 @@ static u32 loop_copy_piece(struct vqp_cursor *dst, struct vqp_cursor *src, u32 b
 				vqp_cursor_unmap(src);
 				return loop_copy_status(k, own == dst);
 			}
-			memcpy(to, from + m, k);
+			vqp_copy_to(to, from + m, k);
 			vqp_cursor_unmap(dst);
 			m += k;
 		}

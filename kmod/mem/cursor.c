@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/highmem.h>
 #include <linux/mm.h>
-#include <linux/string.h>
+#include "mem/copy.h"
 #include "mem/cursor.h"
 #include "mem/mr.h"
 
@@ -122,7 +122,7 @@ int vqp_cursor_gather(struct vqp_cursor *c, void *dst, u32 bytes)
 		n = vqp_cursor_map(c, bytes, &src);
 		if (n < 0)
 			return n;
-		memcpy(dst, src, n);
+		vqp_copy_from(dst, src, n);
 		vqp_cursor_unmap(c);
 	}
 	return 0;
@@ -137,7 +137,7 @@ int vqp_cursor_scatter(struct vqp_cursor *c, const void *src, u32 bytes)
 		n = vqp_cursor_map(c, bytes, &dst);
 		if (n < 0)
 			return n;
-		memcpy(dst, src, n);
+		vqp_copy_to(dst, src, n);
 		vqp_cursor_unmap(c);
 	}
 	return 0;

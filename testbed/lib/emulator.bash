@@ -7,6 +7,7 @@
 # state/release                   of the kernel
 # state/cpus, state/accel         of each node, and what carries it out
 # state/init                      busybox or systemd
+# state/copies                    words or strings: how processors copy
 # state/node-I.port               the loopback port of its sshd
 # state/node-I.monitor            the socket of QEMU's monitor
 # state/node-I.refusal            what ssh said when it could not connect
@@ -133,7 +134,7 @@ node_start()
 	else
 		# Without erms kernel and libc copy by words: one byte at a time, as QEMU does it, takes ten times as long.
 		# A kernel that is told of fsrm without erms does not boot.
-		args+=(-accel tcg,thread=multi -cpu max,-erms,-fsrm)
+		args+=(-accel tcg,thread=multi -cpu "max$([[ $(<"$state/copies") == strings ]] || echo ,-erms,-fsrm)")
 	fi
 	echo "$port" >"$state/node-$node.port"
 	rm -f "$state/node-$node.reported"

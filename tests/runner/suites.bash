@@ -6,6 +6,7 @@
 # nodes         runs on a testbed of two nodes that is up; others run on this machine
 # virtual       needs nodes that are virtual, and has no turn on real machines
 # systemd       has nodes of its own whose init is systemd
+# strings       has nodes of its own whose processors copy by string instructions
 # own-nodes     runs on this machine, and boots nodes itself
 # heart         is in `make test`
 # 6-1, newest, debug
@@ -57,6 +58,12 @@ read_suites()
 tagged()
 {
 	[[ " ${tags[$1]} " == *" $2 "* ]]
+}
+
+# shares_nodes SUITE: its nodes are as others expect them
+shares_nodes()
+{
+	! tagged "$1" systemd && ! tagged "$1" strings
 }
 
 # budget_of PLACE SUITE: in seconds, or "null"

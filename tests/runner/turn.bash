@@ -41,6 +41,7 @@ boot()
 {
 	local what=(--kernel "$1" --image "$image" --cpus "${cpus[$1]-}")
 	! tagged "$2" systemd || what+=(--init systemd)
+	! tagged "$2" strings || what+=(--copies strings)
 	[[ $1 != hosts ]] || what=(--hosts "$HOSTS")
 	if [[ $1 == debug ]] && ! build_debug; then
 		fail "$label: no kernel"
@@ -50,8 +51,8 @@ boot()
 		on_each kernel-log >/dev/null || true
 		return 0
 	fi
-	# of nodes with systemd that says nothing of others
-	tagged "$2" systemd && nodes_state=spent || nodes_state=absent
+	# of its own nodes that says nothing of others
+	shares_nodes "$2" && nodes_state=absent || nodes_state=spent
 	return 1
 }
 
@@ -141,11 +142,10 @@ run_turn()
 		((++skipped))
 	elif [[ $place == here ]]; then
 		run_suite "$place" "$suite"
-	elif [[ $place == "$booted" ]] && ! tagged "$suite" systemd || boot "$place" "$suite"; then
+	elif [[ $place == "$booted" ]] && shares_nodes "$suite" || boot "$place" "$suite"; then
 		nodes_state=usable
 		run_suite "$place" "$suite"
-		# other suites expect another init
-		! tagged "$suite" systemd || nodes_state=spent
+		shares_nodes "$suite" || nodes_state=spent
 	fi
 	write_record "$place" "$suite" "${seconds:-$((SECONDS - start))}"
 	echo "$nodes_state" >"$record.nodes"

@@ -42,6 +42,9 @@ static const struct {
 	  vqpt_hold_run },
 	{ "flood", "write|read ADDRESS PORT KEY ADDR", "write or read --bytes there for ever", 5, vqpt_flood_run },
 	{ "stray", "ADDRESS PORT KEY ADDR", "a list of writes from ADDR on, where nobody offers memory", 4, vqpt_stray_run },
+	{ "words-server", "PORT", "change a word, and look at the --bytes after it; prints as mem-server does", 1,
+	  vqpt_words_server },
+	{ "words", "ADDRESS PORT KEY ADDR", "until --count changes were seen on each side; no word is torn", 4, vqpt_words_run },
 	{ "bad", "CASE [ADDRESS PORT KEY ADDR]", "do one thing wrong, print what came of it; or all, for ever", -1, vqpt_bad_run },
 };
 
