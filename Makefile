@@ -25,7 +25,7 @@ PROGRAMS := runtime-lib common node cni-plugin libcni oci-hook
 TOOLS := tests/programs/vqpt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
 
 # what is tried, and made in the toolbox
-TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop faults leftovers soak cycles test-debug unit fuzz planted coverage \
+TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop test-lies faults leftovers soak cycles test-debug unit fuzz planted coverage \
 	fuzz-kernel check kmod-debug test-hosts
 
 .PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) install uninstall clean
@@ -72,8 +72,8 @@ KERNELS :=
 two_kernels :=
 endif
 
-# the second is a test's, and needs what the first exports
-MODULES := kmod tests/programs/consumer
+# those of tests need what the first exports
+MODULES := kmod tests/programs/consumer tests/programs/liar
 
 kmod:
 	set -e; for kernel in $(KERNELS); do for module in $(MODULES); do testbed/testbed build $$kernel $(MAKE) -C $$module; done; done
@@ -103,6 +103,10 @@ test-kernels: build $(TOOLS) ## what the module is for on each of its kernels: a
 
 test-workshop: build $(TOOLS) ## what tests and measures is tested itself: toolbox, testbed, runner, checks, bench: a quarter of an hour
 	tests/run check toolbox bench run second-try machines testbed
+
+test-lies: build $(TOOLS) ## one-sided requests on a device that behaves as those of other drivers: some twenty minutes
+	tests/run lies
+	VQP_LIES=all SUITE_TIMEOUT=4000 tests/run rc pull soak
 
 faults: build $(TOOLS) ## what holds under each fault of the testbed, and the largest requests: some twenty minutes a kernel
 	tests/run $(two_kernels) faults pull large

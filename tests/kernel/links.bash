@@ -8,7 +8,7 @@ helpers=kernel/rc.bash
 # PARAMETER...: the module anew, with links for peers that are little busy, and with these
 set_up_links() {
 	on_each bash /vqp/tests/programs/services unload
-	on_each bash /vqp/tests/programs/services start rc_busy=16 "$@"
+	start_services rc_busy=16 "$@"
 	on 1 'box vqp-a 9 10.90.0.1'
 	on 2 'box vqp-c 9 10.90.0.3'
 	on 1 'known vqp-a 10.90.0.3'

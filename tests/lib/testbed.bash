@@ -45,7 +45,15 @@ on_each()
 # runs stays, but for vqpd, which is started anew: a restart of it disturbs nobody.
 vqp_up()
 {
-	"$testbed" refresh && on_each bash /vqp/tests/programs/services start
+	# shellcheck disable=SC2119 # without parameters
+	"$testbed" refresh && start_services
+}
+
+# start_services [PARAMETER=VALUE...]: on all nodes, with a device that lies if VQP_LIES says so
+# shellcheck disable=SC2120 # suites have parameters
+start_services()
+{
+	on_each env VQP_LIES="${VQP_LIES-}" bash /vqp/tests/programs/services start "$@"
 }
 
 # fault ARGUMENT...: of `testbed fault`. A test that needs one which these nodes cannot have is skipped.

@@ -21,7 +21,7 @@ known()
 # kernel_sources: the C of the module, without the stand-ins that it has in user space
 kernel_sources()
 {
-	known 'kmod/*.[ch]' 'include/uapi/*.h' 'tests/programs/consumer/*.c' | grep -v '^kmod/engine/shim/'
+	known 'kmod/*.[ch]' 'include/uapi/*.h' 'tests/programs/consumer/*.c' 'tests/programs/liar/*.c' | grep -v '^kmod/engine/shim/'
 }
 
 # kernel_scripts: the directory with the kernel's own checks, which Debian has in the source package
@@ -65,7 +65,7 @@ each_compiled()
 {
 	local file options list
 	list=$(compiled)
-	known '*.c' ':!kmod/*.c' ':!tests/programs/gcov/*.c' ':!tests/programs/consumer/*.c' 'kmod/engine/*.c' |
+	known '*.c' ':!kmod/*.c' ':!tests/programs/gcov/*.c' ':!tests/programs/consumer/*.c' ':!tests/programs/liar/*.c' 'kmod/engine/*.c' |
 		grep -vxFf <(cut -f 1 <<<"$list") | sed 's/$/: no makefile compiles it/'
 	while IFS=$'\t' read -r file options; do
 		read -ra options <<<"$options"
@@ -82,7 +82,7 @@ compiled()
 	[[ ! -e common/filter.mk ]] ||
 		flock "$out/filter.lock" make --no-print-directory -s -C common O="$out/none" \
 			"$out/none/obj/filter/filter_programs.h" || return
-	known '*/Makefile' ':!kmod' ':!tests/programs/consumer' | while IFS= read -r makefile; do
+	known '*/Makefile' ':!kmod' ':!tests/programs/consumer' ':!tests/programs/liar' | while IFS= read -r makefile; do
 		for target in '' check; do
 			make --no-print-directory -nB -C "${makefile%/*}" O="$out/none" $target 2>/dev/null
 		done | compiled_by "${makefile%/*}"
