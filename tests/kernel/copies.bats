@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,strings,virtual,budget:120
+# bats file_tags=nodes,strings,virtual,long,budget:120
 # Words that one side writes while the other reads them, on processors that copy byte by byte.
 
 bats_require_minimum_version 1.5.0

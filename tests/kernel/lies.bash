@@ -18,9 +18,6 @@ lies() {
 # ud|rc: such QPs of the kernel's fail.
 fail_qps() { echo "$1" >"$liar/fail_qps"; }
 
-# Requests do from now on.
-goes_by_rc() { eventually more_than rc_requests "$(events rc_requests)"; }
-
 # SECONDS: the link that comes is there as long, and carries requests.
 stays_up() {
 	local failures begun

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,heart,6-1,newest,budget:240
+# bats file_tags=nodes,heart,6-1,budget:240
 # Bad input through /dev/vqp: each gives its errno or status, and changes
 # nothing for anybody else. What runs on the nodes is in
 # tests/kernel/uapi.bash.
