@@ -24,6 +24,15 @@ kernel_sources()
 	known 'kmod/*.[ch]' 'include/uapi/*.h' 'tests/programs/consumer/*.c' 'tests/programs/liar/*.c' | grep -v '^kmod/engine/shim/'
 }
 
+# sparse_kernel KERNEL: sparse, and the compiler with additional warnings, find nothing in the module for that kernel
+sparse_kernel()
+{
+	# What compiles in spite of a warning would not be looked at again. A C= the kernel takes back
+	# if it finds sparse too old, or, in Debian's headers of 7.3, does not find its own script.
+	testbed/testbed build "$1" make -s -C kmod O="$out" W=1 KCFLAGS=-Werror KBUILD_CHECKSRC=2 \
+		CF="-D__CHECK_ENDIAN__ -Wsparse-error -include $top/tests/static/sparse.h"
+}
+
 # kernel_scripts: the directory with the kernel's own checks, which Debian has in the source package
 # alone
 kernel_scripts()
