@@ -16,7 +16,8 @@ traces() {
 }
 
 # COMMAND...: the functions of the module that allocate memory meanwhile, in vqpt's threads, which is charged to nobody's
-# memory cgroup; a line each. What the core needs beside what it is asked for is not counted, nor what an interrupt does.
+# memory cgroup; a line each. What the core needs beside what it is asked for is not counted (Linux 7 allocates sheaves
+# when it frees), nor what an interrupt does.
 uncharged() {
 	begin_tracing
 	echo 32768 >"$tracing/buffer_size_kb"
@@ -26,10 +27,11 @@ uncharged() {
 	# names of modules are there with offsets alone
 	cat "$tracing/trace" >/run/vqp/trace
 	echo 0 | tee "$tracing"/options/{stacktrace,sym-offset} >/dev/null
-	awk '
+	awk -v core='obj_exts|slab_cgroups|allocate_slab|vmalloc|security_|khugepaged|softirq' \
+		-v free='__pcs_replace_|kvfree_call_rcu|kfree[+]|kmem_cache_free[+]' '
 		function over() { if (caller) print caller; caller = "" }
 		/ (kmalloc|kmem_cache_alloc): / { over(); counts = /^ *vqpt-/ && /accounted=false/; next }
-		counts && /^ => .*(obj_exts|slab_cgroups|allocate_slab|vmalloc|security_|khugepaged|softirq)/ { counts = 0 }
+		counts && $0 ~ "^ => .*(" core "|" free ")" { counts = 0 }
 		counts && /^ => .* \[vqp\]$/ { sub(/\+.*/, "", $2); caller = $2; counts = 0 }
 		END { over() }
 		' /run/vqp/trace | sort -u
