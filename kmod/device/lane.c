@@ -173,8 +173,7 @@ static void lane_event(struct ib_event *event, void *context)
 {
 	struct vqp_lane *lane = context;
 
-	if (event->event != IB_EVENT_QP_FATAL && event->event != IB_EVENT_QP_REQ_ERR &&
-	    event->event != IB_EVENT_QP_ACCESS_ERR)
+	if (!vqp_is_qp_failure(event))
 		return;
 	rcu_read_lock();
 	if (!READ_ONCE(lane->parent->broken))

@@ -76,6 +76,13 @@ void vqp_parent_leave(int token);
 
 bool vqp_parent_is_up(void);
 
+/* Does the event say that a QP has failed? */
+static inline bool vqp_is_qp_failure(const struct ib_event *event)
+{
+	return event->event == IB_EVENT_QP_FATAL || event->event == IB_EVENT_QP_REQ_ERR ||
+	       event->event == IB_EVENT_QP_ACCESS_ERR;
+}
+
 /*
  * Free a CQ of IB_POLL_SOFTIRQ whose QPs have been destroyed. None of its completion handlers runs
  * afterwards. May sleep.

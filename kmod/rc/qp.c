@@ -51,8 +51,7 @@ static void rc_qp_event(struct ib_event *event, void *context)
 	struct rc_qp_rest *rest = context;
 	unsigned long flags;
 
-	if (event->event != IB_EVENT_QP_FATAL && event->event != IB_EVENT_QP_REQ_ERR &&
-	    event->event != IB_EVENT_QP_ACCESS_ERR)
+	if (!vqp_is_qp_failure(event))
 		return;
 	spin_lock_irqsave(&rest->lock, flags);
 	if (rest->complain)
