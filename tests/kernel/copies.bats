@@ -5,24 +5,12 @@
 
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
-
-helpers=lib/vqp.bash
+load links
 
 # The rc carrier leaves copies to the device, and soft RoCE does not do them by words.
 setup_file() {
-	on_each bash /vqp/tests/programs/services unload
-	start_services rc_max=0
-	on 1 'box vqp-a 9 10.90.0.1; box vqp-b 9 10.90.0.2'
-	on 2 'box vqp-c 9 10.90.0.3'
-	on 1 'known vqp-a 10.90.0.3'
-}
-
-teardown() {
-	on 1 stop_all && on 2 stop_all
-}
-
-teardown_file() {
-	on 1 remove_boxes && on 2 remove_boxes
+	set_up_links rc_max=0
+	on 1 'box vqp-b 9 10.90.0.2'
 }
 
 # NODE BOX ADDRESS BYTES CHANGES: with a server there, until so many changes were seen

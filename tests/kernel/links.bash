@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What rc.bats and pull.bats have in common: vqp-a on node 1 and vqp-c on node 2, and links that fail
-# between them. What runs on the nodes is in tests/kernel/rc.bash.
+# What rc.bats, pull.bats and others have in common: vqp-a on node 1 and vqp-c on node 2, and links that
+# fail between them. What runs on the nodes is in tests/kernel/rc.bash.
 
 helpers=kernel/rc.bash
 
