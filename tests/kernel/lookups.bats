@@ -11,7 +11,7 @@ helpers=kernel/lookups.bash
 
 setup_file() {
 	on_each bash /vqp/tests/programs/services unload
-	# what is silent is so for long
+	# What is silent is so for long: 20 s. A process that waits for it at each of its VQPs takes many times that.
 	start_services giveup_ms=20000
 	on 1 'box lookups-a 13 10.97.0.1'
 	on 2 'box lookups-b 13 10.97.0.2; box lookups-c 14 10.97.0.3'
@@ -40,13 +40,13 @@ teardown_file() {
 	on 1 'serve lookups-a echo-server 700; kill -STOP $pid'
 	on 2 'storm lookups-b 10.97.0.1 700 500'
 	fault partition 1
-	on 2 'looks_up_at_most 20 sleep 3; storm_ends_within 5'
+	on 2 'looks_up_at_most 20 sleep 3; storm_ends_within 20'
 }
 @test "a process with 5,000 VQPs whose target and meta server are silent is gone soon after it is killed" {
 	on 1 'serve lookups-a echo-server 700; kill -STOP $pid'
 	on 2 'NODE_TIMEOUT=300 storm lookups-b 10.97.0.1 700 5000'
 	fault partition 1
-	on 2 'sleep 3; storm_ends_within 5'
+	on 2 'sleep 3; storm_ends_within 20'
 }
 @test "who asks for what nobody has does not keep another tenant waiting" {
 	on 1 'box lookups-e 14 10.97.0.5; serve lookups-e echo-server 700'

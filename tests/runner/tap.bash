@@ -14,14 +14,15 @@ failures=()
 declare -A result=() name=() said=()
 planned=0 status=0 try=1
 
-# fail NAME [WHY]: with the first lines of a long WHY, which say where it was, and the last, how it ended
+# fail NAME [WHY]: with the first lines of a long WHY, which say where it was, and the last, how it ended: they hold
+# what kernel-log prints of a complaint, which begins with its kind
 fail()
 {
 	local why
 	mapfile -t why < <([[ ! ${2-} ]] || printf '%s\n' "${2%$'\n'}")
-	((${#why[@]} <= 12)) || why=("${why[@]:0:2}" "# ..." "${why[@]: -9}")
+	((${#why[@]} <= 48)) || why=("${why[@]:0:2}" "# ..." "${why[@]: -45}")
 	((++failed))
-	failures+=("$(printf '%s\n' "$1" "${why[@]::12}")")
+	failures+=("$(printf '%s\n' "$1" "${why[@]}")")
 }
 
 # read_from READER COMMAND...: what it prints, and how it ends; it is a process group that end_command ends
