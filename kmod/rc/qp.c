@@ -139,12 +139,26 @@ static struct ib_qp *rest_take(bool all)
 	return qp;
 }
 
+static int rest_reset(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE);
+}
+
+/*
+ * While soft RoCE resets a QP, a packet that it had let pass before is put into the QP's queue, and
+ * nothing takes it out again: ib_destroy_qp() would wait for that packet's reference for 50 s, and
+ * warn. A second reset, an RCU grace period after the first, drops such packets.
+ */
 static void rest_end(bool all)
 {
 	struct ib_qp *qp;
 
-	while ((qp = rest_take(all)))
+	while ((qp = rest_take(all))) {
+		rest_reset(qp);
 		vqp_rc_qp_destroy(qp);
+	}
 }
 
 static void rest_work_fn(struct work_struct *work)
@@ -158,11 +172,10 @@ static DECLARE_DELAYED_WORK(rest_work, rest_work_fn);
 
 void vqp_rc_qp_retire(struct ib_qp *qp)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
 	struct rc_qp_rest *rest = qp->qp_context;
 
 	rc_qp_hush(qp);
-	if (ib_modify_qp(qp, &attr, IB_QP_STATE)) {
+	if (rest_reset(qp)) {
 		vqp_rc_qp_destroy(qp);
 		return;
 	}
@@ -177,6 +190,7 @@ void vqp_rc_qp_retire(struct ib_qp *qp)
 void vqp_rc_qp_down(void)
 {
 	cancel_delayed_work_sync(&rest_work);
+	synchronize_rcu();
 	rest_end(true);
 }
 
