@@ -72,10 +72,11 @@ void vqp_rc_target_stop(struct vqp_rc_target *target)
 	if (qp) {
 		target->stop_status = vqp_rc_qp_stop(qp, &target->psn);
 		target->stopped_at = jiffies;
-		target->qp = NULL;
 		/* The QP goes first, because it may be reading or writing a window. */
 		vqp_rc_qp_retire(qp);
 		vqp_window_close_all(&target->windows);
+		/* Last, because target_forget() looks at it without the lock. */
+		smp_store_release(&target->qp, NULL);
 	}
 	mutex_unlock(&target->lock);
 }
@@ -263,10 +264,10 @@ static bool target_is_left(struct vqp_rc_target *target)
 	return target_is_silent(target) && vqp_rpc(target->gid, &msg, TARGET_ASK_MS);
 }
 
+/* Of a target that has stopped. */
 static bool target_is_old(const struct vqp_rc_target *target)
 {
-	return !READ_ONCE(target->qp) &&
-	       time_after(jiffies, target->stopped_at + TARGET_STOPPED_JIFFIES);
+	return time_after(jiffies, target->stopped_at + TARGET_STOPPED_JIFFIES);
 }
 
 /* Drop stopped targets that are old, or too many; or all stopped targets. */
@@ -278,7 +279,8 @@ static void target_forget(bool all)
 	mutex_lock(&target_walk);
 	mutex_lock(&target_mutex);
 	list_for_each_entry_safe(target, next, &target_list, node) {
-		if (READ_ONCE(target->qp) ||
+		/* Pairs with vqp_rc_target_stop(), which is through with a target without a QP. */
+		if (smp_load_acquire(&target->qp) ||
 		    (!all && !target_is_old(target) && ++stopped <= TARGET_STOPPED_MAX))
 			continue;
 		list_del(&target->node);
