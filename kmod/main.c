@@ -11,6 +11,7 @@
 #include "device/parent.h"
 #include "device/peer.h"
 #include "loop/loop.h"
+#include "mem/pull.h"
 #include "meta/client.h"
 #include "meta/lookup.h"
 #include "meta/rpc.h"
@@ -34,6 +35,7 @@ static void __init vqp_use(void)
 	vqp_device_use(&vqp_rpc_device_user);
 	vqp_ns_use(&vqp_owners_ns_user);
 	vqp_ns_use(&vqp_responder_ns_user);
+	vqp_ns_use(&vqp_pull_ns_user);
 	vqp_carrier_register(&vqp_loop_carrier);
 	vqp_carrier_register(&vqp_dc_carrier);
 	/* Accelerators are asked whether they want a request in this order. */

@@ -16,6 +16,7 @@
 #include "mem/atomic.h"
 #include "mem/cursor.h"
 #include "mem/mr.h"
+#include "mem/pull.h"
 #include "ns/namespace.h"
 #include "queue/recv.h"
 #include "queue/vqp.h"
@@ -156,17 +157,19 @@ static int responder_write(struct vqp_rx *rx, u32 rkey, u64 addr, const void *da
 
 /*
  * The rights that a READ needs. VQPs of a kernel, which have no number, READ zero-copy messages
- * from any region.
+ * from regions that grant none.
  */
-static u32 responder_read_access(const struct vqp_rx *rx)
+static u32 responder_read_access(const struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 {
-	return rx->src_qp ? VQP_ACCESS_REMOTE_READ : 0;
+	return !rx->src_qp && vqp_pull_covers(rx->ns, rx->node_gid, rkey, addr, bytes) ?
+	       0 : VQP_ACCESS_REMOTE_READ;
 }
 
 static int responder_read_check(struct vqp_rx *rx, u32 rkey, u64 addr, u32 bytes)
 {
-	return !bytes || vqp_mr_valid(rx->ns, rkey, addr, bytes, responder_read_access(rx), NULL) ?
-	       0 : -EACCES;
+	const u32 access = responder_read_access(rx, rkey, addr, bytes);
+
+	return !bytes || vqp_mr_valid(rx->ns, rkey, addr, bytes, access, NULL) ? 0 : -EACCES;
 }
 
 static int responder_atomic(struct vqp_rx *rx, const struct vqp_pkt *pkt, u64 *before)
@@ -193,7 +196,8 @@ static int responder_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *r
 	if (pkt->payload)
 		vqp_cursor_init_kernel(&c, (void *)pkt->payload);
 	else if (bytes)
-		vqp_cursor_init(&c, rx->ns, NULL, responder_read_access(rx), &remote, 1);
+		vqp_cursor_init(&c, rx->ns, NULL, responder_read_access(rx, rkey, addr, bytes),
+				&remote, 1);
 	ret = vqp_lane_send(to->lane, &to->dest, pkt, &c, bytes, NULL);
 	vqp_cursor_end(&c);
 	if (ret)

@@ -94,6 +94,9 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 		vqp_limit_init(&ns->limits[i]);
 	vqp_throttle_init(&ns->throttle);
 	sema_init(&ns->lookups, VQP_LOOKUPS_MAX);
+	spin_lock_init(&ns->pulls_lock);
+	INIT_LIST_HEAD(&ns->pulls);
+	INIT_LIST_HEAD(&ns->past_pulls);
 	ns->priority = VQP_PRIORITY_NORMAL;
 	mutex_init(&ns->lock);
 	INIT_LIST_HEAD(&ns->owners);

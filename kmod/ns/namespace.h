@@ -51,6 +51,10 @@ struct vqp_ns {
 	struct vqp_rate asks;		/* windows that its VQPs ask for; under rc/rkey.c's lock */
 	struct semaphore lookups;	/* the lookups that it may still begin */
 	atomic_t zcopies;		/* the zero-copy sends under way */
+	spinlock_t pulls_lock;		/* guards the fields down to npast_pulls */
+	struct list_head pulls;		/* struct vqp_pull: what other kernels READ */
+	struct list_head past_pulls;	/* oldest first; mem/pull.c frees them */
+	u32 npast_pulls;
 	/* The terms, set under ns_mutex. The host's own namespace is never limited. */
 	struct vqp_limit limits[VQP_LIMIT_MAX];
 	struct vqp_throttle throttle;	/* the rate */

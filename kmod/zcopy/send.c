@@ -10,6 +10,7 @@
 #include "base/dct_cache.h"
 #include "dc/dc.h"
 #include "mem/mr.h"
+#include "mem/pull.h"
 #include "meta/rpc.h"
 #include "ns/namespace.h"
 #include "ns/prio.h"
@@ -48,6 +49,7 @@ struct zsend {
 	u32 giveup_ms;			/* A node that is silent for this time has gone. */
 	u32 count;			/* the messages, which are in vqp.lent */
 	struct vqp_rpc_msg msg;		/* the request */
+	struct vqp_pull *pull;		/* what it lets the target's node READ; the namespace's */
 };
 
 static struct workqueue_struct *zsend_wq;
@@ -85,6 +87,29 @@ static void zsend_fill(struct zsend *zsend, const struct vqp *vqp)
 	msg->giveup_ms = cpu_to_be32(zsend->giveup_ms);
 }
 
+static void zsend_work(struct work_struct *work);
+
+static struct zsend *zsend_create(struct vqp *vqp)
+{
+	struct zsend *zsend = kzalloc(sizeof(*zsend), GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!zsend)
+		return NULL;
+	zsend->pull = kzalloc(struct_size(zsend->pull, parts, VQP_RPC_PARTS),
+			      GFP_ATOMIC | __GFP_NOWARN);
+	if (!zsend->pull) {
+		kfree(zsend);
+		return NULL;
+	}
+	INIT_WORK(&zsend->work, zsend_work);
+	zsend->vqp = vqp;
+	zsend->dct = vqp->dc.dct;
+	memcpy(zsend->pull->gid, zsend->dct.node_gid, VQP_GID_BYTES);
+	zsend->giveup_ms = vqp->dc.tx.cfg->giveup_us / USEC_PER_MSEC;
+	zsend_fill(zsend, vqp);
+	return zsend;
+}
+
 /*
  * Add a message to the request. Returns false if its memory is not registered any more: dc will
  * complete it with an error.
@@ -102,12 +127,11 @@ static bool zsend_add(struct zsend *zsend, struct vqp_send *send)
 	part->bytes = cpu_to_be32(send->msg.bytes);
 	part->flags = cpu_to_be32(send->msg.flags & VQP_PKT_IMM);
 	part->imm = send->msg.imm;
+	zsend->pull->parts[zsend->count] = *sge;
 	zsend->msg.count = cpu_to_be32(++zsend->count);
 	list_move_tail(&send->msg.link, &vqp->lent);
 	return true;
 }
-
-static void zsend_work(struct work_struct *work);
 
 /* vqp_carrier_ops.take: have the target READ `first`, and the messages behind it that it wants. */
 static int zsend_take(struct vqp *vqp, struct vqp_send *first)
@@ -118,14 +142,9 @@ static int zsend_take(struct vqp *vqp, struct vqp_send *first)
 	u32 bytes = 0;
 
 	lockdep_assert_held(&vqp->lock);
-	zsend = kzalloc(sizeof(*zsend), GFP_ATOMIC | __GFP_NOWARN);
+	zsend = zsend_create(vqp);
 	if (!zsend)
 		return -ENOMEM;
-	INIT_WORK(&zsend->work, zsend_work);
-	zsend->vqp = vqp;
-	zsend->dct = vqp->dc.dct;
-	zsend->giveup_ms = vqp->dc.tx.cfg->giveup_us / USEC_PER_MSEC;
-	zsend_fill(zsend, vqp);
 	list_for_each_entry_safe(msg, next, &vqp->unsent, link) {
 		send = vqp_send_of(msg);
 		if (zsend->count == VQP_RPC_PARTS || !zsend_wants(vqp, send) ||
@@ -134,9 +153,12 @@ static int zsend_take(struct vqp *vqp, struct vqp_send *first)
 		bytes += msg->bytes;
 	}
 	if (!zsend->count) {
+		kfree(zsend->pull);
 		kfree(zsend);
 		return -EACCES;
 	}
+	zsend->pull->count = zsend->count;
+	vqp_pull_begin(vqp->ns, zsend->pull);
 	kref_get(&vqp->ref);
 	vqp_carrier_hold(vqp, &vqp_zcopy_carrier);
 	vqp->zcopy.under_way = true;
@@ -177,6 +199,7 @@ static void zsend_settle(struct zsend *zsend, bool known, u32 done)
 	struct vqp_msg *msg;
 	u32 i = 0;
 
+	vqp_pull_end(vqp->ns, zsend->pull, done < zsend->count);
 	atomic_dec(&vqp->ns->zcopies);
 	atomic_dec(&zsend_count);
 	spin_lock_bh(&vqp->lock);
@@ -299,4 +322,5 @@ int __init vqp_zcopy_init(void)
 void vqp_zcopy_exit(void)
 {
 	destroy_workqueue(zsend_wq);
+	vqp_pull_exit();
 }
