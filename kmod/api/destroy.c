@@ -26,7 +26,6 @@ static void destroy_wait(struct vqp *vqp)
 
 void vqp_destroy_all(struct vqp_owner *owner)
 {
-	struct vqp_mr *mr, *next;
 	struct vqp *vqp;
 
 	/* None of them looks its target up any more, so that none has to wait for a lookup. */
@@ -42,8 +41,7 @@ void vqp_destroy_all(struct vqp_owner *owner)
 		vqp_put(vqp);
 	}
 	mutex_lock(&owner->lock);
-	list_for_each_entry_safe(mr, next, &owner->mrs, owner_link)
-		vqp_mr_destroy(mr);
+	vqp_mr_destroy_all(owner);
 	mutex_unlock(&owner->lock);
 }
 
@@ -76,15 +74,13 @@ EXPORT_SYMBOL_GPL(vqp_destroy);
 static void owner_kill(struct vqp_owner *owner)
 {
 	struct vqp *vqp;
-	struct vqp_mr *mr;
 
 	lockdep_assert_held(&owner->ns->lock);
 	mutex_lock(&owner->lock);
 	owner->dead = true;
 	list_for_each_entry(vqp, &owner->vqps, owner_link)
 		vqp_fail(vqp, VQP_WC_WR_FLUSH_ERR);
-	list_for_each_entry(mr, &owner->mrs, owner_link)
-		vqp_mr_revoke(mr);
+	vqp_mr_revoke_all(owner);
 	mutex_unlock(&owner->lock);
 }
 
@@ -96,6 +92,12 @@ static void owners_kill(struct vqp_ns *ns)
 	mutex_lock(&ns->lock);
 	list_for_each_entry(owner, &ns->owners, ns_link)
 		owner_kill(owner);
+	/* Peers that do not answer have had their time by then, or have it once. */
+	list_for_each_entry(owner, &ns->owners, ns_link) {
+		mutex_lock(&owner->lock);
+		vqp_mr_wait_all(owner);
+		mutex_unlock(&owner->lock);
+	}
 	mutex_unlock(&ns->lock);
 }
 

@@ -22,7 +22,7 @@
 			 VQP_ACCESS_REMOTE_READ | VQP_ACCESS_REMOTE_ATOMIC)
 #define ACCESS_WRITES	(VQP_ACCESS_REMOTE_WRITE | VQP_ACCESS_REMOTE_ATOMIC)
 
-static void (*mr_revoke)(struct vqp_mr *mr) __ro_after_init;
+static const struct vqp_mr_user *mr_user __ro_after_init;
 
 static bool mr_covers(const struct vqp_mr *mr, u32 key, u64 addr, u64 bytes,
 		      u32 access, const struct vqp_owner *owner)
@@ -242,29 +242,59 @@ uncharge:
 	return ret;
 }
 
-void __init vqp_mr_set_revoke(void (*revoke)(struct vqp_mr *mr))
+void __init vqp_mr_set_user(const struct vqp_mr_user *user)
 {
-	mr_revoke = revoke;
+	mr_user = user;
 }
 
-void vqp_mr_revoke(struct vqp_mr *mr)
+void vqp_mr_revoke_all(struct vqp_owner *owner)
 {
-	mr_revoke(mr);
+	struct vqp_mr *mr;
+
+	lockdep_assert_held(&owner->lock);
+	list_for_each_entry(mr, &owner->mrs, owner_link)
+		mr_user->revoke(mr);
 }
 
-void vqp_mr_destroy(struct vqp_mr *mr)
+void vqp_mr_wait_all(struct vqp_owner *owner)
 {
-	lockdep_assert_held(&mr->owner->lock);
-	list_del(&mr->owner_link);
+	struct vqp_mr *mr;
+
+	lockdep_assert_held(&owner->lock);
+	list_for_each_entry(mr, &owner->mrs, owner_link)
+		mr_user->wait(mr);
+}
+
+/* No key finds the region any more. Wait for the requests that use it; devices may reach it yet. */
+static void mr_withdraw(struct vqp_mr *mr)
+{
 	xa_erase(&mr->ns->keys, mr->key >> KEY_TAG_BITS);
-	/* No key finds the region any more. Wait for the requests that use it. */
 	vqp_mr_put(mr);
 	wait_for_completion(&mr->unused);
-	vqp_mr_revoke(mr);
+	mr_user->revoke(mr);
+}
+
+/* Free a region that has been withdrawn. */
+static void mr_free(struct vqp_mr *mr)
+{
+	list_del(&mr->owner_link);
+	mr_user->wait(mr);
 	mr_release_pages(mr);
 	vqp_limit_uncharge(&mr->ns->limits[VQP_LIMIT_MRS], 1);
 	kfree_rcu(mr, rcu);
 	vqp_count_freed(VQP_OBJ_MR);
+}
+
+/* All of them first lose their keys, so that peers which do not answer cost a second once. */
+void vqp_mr_destroy_all(struct vqp_owner *owner)
+{
+	struct vqp_mr *mr, *next;
+
+	lockdep_assert_held(&owner->lock);
+	list_for_each_entry(mr, &owner->mrs, owner_link)
+		mr_withdraw(mr);
+	list_for_each_entry_safe(mr, next, &owner->mrs, owner_link)
+		mr_free(mr);
 }
 
 int vqp_mr_dereg(struct vqp_owner *owner, u32 key)
@@ -278,8 +308,10 @@ int vqp_mr_dereg(struct vqp_owner *owner, u32 key)
 	mr = xa_load(&owner->ns->keys, key >> KEY_TAG_BITS);
 	own = mr && READ_ONCE(mr->key) == key && mr->owner == owner;
 	rcu_read_unlock();
-	if (own)
-		vqp_mr_destroy(mr);
+	if (own) {
+		mr_withdraw(mr);
+		mr_free(mr);
+	}
 	mutex_unlock(&owner->lock);
 	return own ? 0 : -ENOENT;
 }

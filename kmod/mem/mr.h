@@ -37,7 +37,8 @@ struct vqp_mr {
 	struct vqp_arena *arena;
 	struct mm_struct *mm;		/* is charged for the pins */
 	struct list_head owner_link;	/* in vqp_owner.mrs, under vqp_owner.lock */
-	struct list_head windows;	/* rc's windows of it, under rc/window.c's lock */
+	/* rc's windows of it, until the device has forgotten them; under rc/window.c's lock */
+	struct list_head windows;
 	refcount_t ref;
 	struct completion unused;
 	struct rcu_head rcu;
@@ -48,17 +49,25 @@ struct vqp_reg_mr;
 int vqp_mr_reg(struct vqp_owner *owner, struct vqp_reg_mr *arg);
 int vqp_mr_dereg(struct vqp_owner *owner, u32 key);
 
-/* Deregister a region. Waits until it is not used any more. Under vqp_owner.lock. */
-void vqp_mr_destroy(struct vqp_mr *mr);
+/* Deregister all regions of owner's. Waits until none is used any more. Under vqp_owner.lock. */
+void vqp_mr_destroy_all(struct vqp_owner *owner);
 
 /*
- * A carrier may let other nodes' devices reach a region by keys of its own. It registers a function
- * that takes those keys back when the region goes or its namespace has gone. vqp_mr_revoke()
- * returns when no device reaches the region any more. Process context; it may take a second for
- * each node.
+ * A carrier may let other nodes' devices reach a region by keys of its own, and takes these back
+ * when the region goes or its namespace has gone.
  */
-void __init vqp_mr_set_revoke(void (*revoke)(struct vqp_mr *mr));
-void vqp_mr_revoke(struct vqp_mr *mr);
+struct vqp_mr_user {
+	/* Begin to take the keys back, and return at once. Process context. */
+	void (*revoke)(struct vqp_mr *mr);
+	/* Wait until no device reaches the region any more. Process context; a second or so. */
+	void (*wait)(struct vqp_mr *mr);
+};
+
+void __init vqp_mr_set_user(const struct vqp_mr_user *user);
+
+/* Both for all regions of owner's, under vqp_owner.lock. */
+void vqp_mr_revoke_all(struct vqp_owner *owner);
+void vqp_mr_wait_all(struct vqp_owner *owner);
 
 /*
  * The region that `key` names in ns, referenced, if it covers [addr, addr + bytes) and grants all

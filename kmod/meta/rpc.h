@@ -22,7 +22,10 @@ enum vqp_rpc_kind {
 	VQP_RPC_LINK_CLOSE	= 2,
 	/* Open the window of stretch `index` of region `key` (rc/window.h). */
 	VQP_RPC_WINDOW		= 3,
-	/* Region `key` goes. The answer comes when no request uses it any more (rc/rkey.h). */
+	/*
+	 * Region `key` goes, or its window `index`. The answer comes when no request uses it any
+	 * more (rc/rkey.h).
+	 */
 	VQP_RPC_REVOKE		= 4,
 	/* Receive these messages. The answer says how many were received (zcopy/recv.h). */
 	VQP_RPC_ZCOPY		= 5,
@@ -44,11 +47,15 @@ struct vqp_rpc_part {
 	u32 imm;		/* in wire order, with VQP_PKT_IMM */
 };
 
+/* Flags of a message */
+#define VQP_RPC_PULL	0x01	/* WINDOW, REVOKE: it is for zero-copy sends (mem/pull.h). */
+#define VQP_RPC_ALONE	0x02	/* REVOKE: one window makes room, and its region stays. */
+
 struct vqp_rpc_msg {
 	u8 version;
 	u8 kind;		/* enum vqp_rpc_kind */
 	u8 is_answer;
-	u8 reserved;
+	u8 flags;		/* VQP_RPC_* below */
 	__be32 id;		/* the number of the request, which the answer repeats */
 	__be32 epoch;		/* the sending node's */
 	__be32 status;		/* of an answer: 0 or an errno value */
@@ -60,7 +67,8 @@ struct vqp_rpc_msg {
 	__be32 tenant;
 	u8 gid[VQP_GID_BYTES];
 	__be32 key;		/* WINDOW, REVOKE: of the region */
-	__be32 index;		/* WINDOW: the stretch of VQP_WINDOW_BYTES */
+	/* WINDOW, REVOKE with VQP_RPC_ALONE: the stretch of VQP_WINDOW_BYTES */
+	__be32 index;
 	__be32 rkey;		/* answer to WINDOW: the device's rkey of the window */
 	__be32 access;		/* answer to WINDOW: the VQP_ACCESS_* that it grants */
 	__be64 iova;		/* answer to WINDOW: the device's address of `addr` */

@@ -47,7 +47,8 @@ struct vqp_ns {
 	struct list_head owners;	/* struct vqp_owner.ns_link */
 	atomic_t nowners;		/* the owners whose release has not ended */
 	struct vqp_owner kernel;	/* the kernel itself, which is not among the owners */
-	u32 windows;			/* the windows of its regions, under rc/window.c's lock */
+	/* The windows of its regions, and those of them that end, under rc/window.c's lock. */
+	u32 windows, windows_ending;
 	struct vqp_rate asks;		/* windows that its VQPs ask for; under rc/rkey.c's lock */
 	struct semaphore lookups;	/* the lookups that it may still begin */
 	atomic_t zcopies;		/* the zero-copy sends under way */

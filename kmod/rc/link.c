@@ -578,7 +578,7 @@ int __init vqp_link_init(void)
 		destroy_workqueue(link_wq);
 		return ret;
 	}
-	vqp_mr_set_revoke(vqp_window_revoke);
+	vqp_mr_set_user(&vqp_window_mr_user);
 	vqp_rpc_handle(VQP_RPC_LINK_OPEN, vqp_rc_target_open);
 	vqp_rpc_handle(VQP_RPC_LINK_PROBED, vqp_rc_target_probed);
 	vqp_rpc_handle(VQP_RPC_LINK_CLOSE, vqp_rc_target_close);

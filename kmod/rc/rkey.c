@@ -46,15 +46,17 @@ static u32 rkey_hash(const struct vqp_link *link, u32 key, u32 index)
 	return siphash_3u32(link->number, key, index, &secret);
 }
 
+/* A zero-copy READ has a window of its own, which functions do not use. */
 static struct vqp_rkey *rkey_find(const struct vqp_link *link, const struct vqp *vqp, u32 key,
 				  u32 index)
 {
+	const bool pull = vqp_is_zcopy(vqp);
 	struct vqp_rkey *rkey;
 
 	hash_for_each_possible_rcu(rkey_table, rkey, node, rkey_hash(link, key, index),
 				   lockdep_is_held(&rkey_lock))
 		if (rkey->link == link && rkey->key == key && rkey->index == index &&
-		    rkey->tenant == vqp->ns->tenant &&
+		    rkey->pull == pull && rkey->tenant == vqp->ns->tenant &&
 		    !memcmp(rkey->gid, vqp->remote_gid, VQP_GID_BYTES))
 			return rkey;
 	return NULL;
@@ -127,6 +129,18 @@ static void rkey_wanted(struct vqp_rkey *rkey, struct vqp_ns *ns)
 	vqp_link_ask_later(rkey->link);
 }
 
+/* Put a new rkey into the table and `list`, one of the link's. */
+static void rkey_add(struct vqp_rkey *rkey, struct vqp_link *link, struct list_head *list)
+{
+	lockdep_assert_held(&rkey_lock);
+	refcount_set(&rkey->ref, 1);
+	rkey->link = link;
+	hash_add_rcu(rkey_table, &rkey->node, rkey_hash(link, rkey->key, rkey->index));
+	list_add_tail(&rkey->entry, list);
+	link->nrkeys++;
+	vqp_count_made(VQP_OBJ_RKEY);
+}
+
 static void rkey_want(struct vqp_link *link, const struct vqp *vqp, u32 key, u32 index)
 {
 	struct vqp_rkey *rkey = NULL;
@@ -136,16 +150,12 @@ static void rkey_want(struct vqp_link *link, const struct vqp *vqp, u32 key, u32
 	    rkey_make_room(link))
 		rkey = kzalloc(sizeof(*rkey), GFP_ATOMIC | __GFP_NOWARN);
 	if (rkey) {
-		refcount_set(&rkey->ref, 1);
-		rkey->link = link;
 		rkey->tenant = vqp->ns->tenant;
 		memcpy(rkey->gid, vqp->remote_gid, VQP_GID_BYTES);
 		rkey->key = key;
 		rkey->index = index;
-		hash_add_rcu(rkey_table, &rkey->node, rkey_hash(link, key, index));
-		list_add_tail(&rkey->entry, &link->rkeys_wanted);
-		link->nrkeys++;
-		vqp_count_made(VQP_OBJ_RKEY);
+		rkey->pull = vqp_is_zcopy(vqp);
+		rkey_add(rkey, link, &link->rkeys_wanted);
 		rkey_wanted(rkey, vqp->ns);
 	}
 	spin_unlock_bh(&rkey_lock);
@@ -260,6 +270,7 @@ void vqp_rkey_ask(struct vqp_link *link)
 	while ((rkey = rkey_next_wanted(link))) {
 		msg = (struct vqp_rpc_msg) {
 			.kind = VQP_RPC_WINDOW,
+			.flags = rkey->pull ? VQP_RPC_PULL : 0,
 			.link = cpu_to_be32(link->number),
 			.tenant = cpu_to_be32(rkey->tenant),
 			.key = cpu_to_be32(rkey->key),
@@ -312,10 +323,32 @@ void vqp_rkey_drop_all(struct vqp_link *link)
 
 /* ---- Taking back ---- */
 
+/*
+ * The rkey's window makes room for another. Ask for one in its place no sooner than if this one had
+ * been refused, so that the other comes first.
+ */
+static void rkey_rest(const struct vqp_rkey *rkey)
+{
+	struct vqp_rkey *rest = kzalloc(sizeof(*rest), GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!rest)
+		return;
+	rest->tenant = rkey->tenant;
+	memcpy(rest->gid, rkey->gid, VQP_GID_BYTES);
+	rest->key = rkey->key;
+	rest->index = rkey->index;
+	rest->pull = rkey->pull;
+	rest->state = VQP_RKEY_REFUSED;
+	rest->refused_at = jiffies;
+	rkey_add(rest, rkey->link, &rkey->link->rkeys_refused);
+}
+
 static void rkey_revoke_of(struct vqp_link *link, const struct vqp_rpc_msg *msg,
 			   struct rkey_revoke *revoke)
 {
 	const u32 tenant = be32_to_cpu(msg->tenant), key = be32_to_cpu(msg->key);
+	const bool alone = msg->flags & VQP_RPC_ALONE, pull = msg->flags & VQP_RPC_PULL;
+	const u32 index = be32_to_cpu(msg->index);
 	struct vqp_rkey *rkey, *next;
 	LIST_HEAD(taken);
 
@@ -324,11 +357,15 @@ static void rkey_revoke_of(struct vqp_link *link, const struct vqp_rpc_msg *msg,
 		if (rkey->key != key || rkey->tenant != tenant ||
 		    memcmp(rkey->gid, msg->gid, VQP_GID_BYTES))
 			continue;
+		if (alone && (rkey->index != index || rkey->pull != pull))
+			continue;
 		/* An answer that is under way may grant what this revocation takes back. */
 		rkey->stale = rkey->state == VQP_RKEY_ASKED;
 		if (rkey->state != VQP_RKEY_READY)
 			continue;
 		rkey_unlist(rkey);
+		if (alone && !link->rkeys_closed)
+			rkey_rest(rkey);
 		rkey->revoke = revoke;
 		atomic_inc(&revoke->left);
 		list_add(&rkey->entry, &taken);

@@ -29,11 +29,12 @@ struct vqp_rkey {
 	refcount_t ref;
 	/* Revoked: the revocation that waits for the last reference; or NULL. */
 	struct rkey_revoke *revoke;
-	struct vqp_link *link;		/* constant, as are the fields down to index */
+	struct vqp_link *link;		/* constant, as are the fields down to pull */
 	u32 tenant;
 	u8 gid[VQP_GID_BYTES];
 	u32 key;			/* of the region, in the namespace (tenant, gid) */
 	u32 index;			/* of the stretch of VQP_WINDOW_BYTES */
+	bool pull;			/* The window is for READs of zero-copy messages. */
 	/* enum vqp_rkey_state; what follows is constant once READY */
 	u8 state;
 	bool stale;			/* It was revoked before the answer came. */

@@ -74,7 +74,7 @@ void vqp_rc_target_stop(struct vqp_rc_target *target)
 		target->stopped_at = jiffies;
 		/* The QP goes first, because it may be reading or writing a window. */
 		vqp_rc_qp_retire(qp);
-		vqp_window_close_all(&target->windows);
+		vqp_window_close_all(target);
 		/* Last, because target_forget() looks at it without the lock. */
 		smp_store_release(&target->qp, NULL);
 	}
@@ -96,6 +96,7 @@ static struct vqp_rc_target *target_create(const u8 *gid, const struct vqp_rpc_m
 	target->first_psn = be32_to_cpu(msg->psn) & VQP_PSN_MASK;
 	mutex_init(&target->lock);
 	INIT_LIST_HEAD(&target->windows);
+	INIT_WORK(&target->revoke, vqp_window_revoke_work);
 	vqp_count_made(VQP_OBJ_RC_TARGET);
 	return target;
 }
@@ -330,13 +331,17 @@ static DECLARE_DEFERRABLE_WORK(target_look, target_look_work);
 
 int __init vqp_rc_target_init(void)
 {
-	queue_delayed_work(system_dfl_wq, &target_look, TARGET_SILENT_JIFFIES);
-	return 0;
+	int ret = vqp_window_init();
+
+	if (!ret)
+		queue_delayed_work(system_dfl_wq, &target_look, TARGET_SILENT_JIFFIES);
+	return ret;
 }
 
 void vqp_rc_target_exit(void)
 {
 	cancel_delayed_work_sync(&target_look);
 	target_stop_each(NULL);
+	vqp_window_exit();
 	target_forget(true);
 }

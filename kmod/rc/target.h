@@ -10,13 +10,14 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/workqueue.h>
 #include <linux/vqp.h>
 
 struct ib_qp;
 struct vqp_rpc_msg;
 
 struct vqp_rc_target {
-	struct kref ref;		/* The list and each window have a reference. */
+	struct kref ref;		/* The list, each held window and `revoke` have one. */
 	struct list_head node;		/* in the list of targets, under target_mutex */
 	/* The initiator's node, its epoch and the number of its link are constant. */
 	u8 gid[VQP_GID_BYTES];
@@ -29,7 +30,8 @@ struct vqp_rc_target {
 	u32 psn;			/* when stopped: the first PSN that was not carried out */
 	unsigned long stopped_at;	/* jiffies */
 	u32 seen_psn;			/* the PSN at the latest check for traffic */
-	struct list_head windows;	/* under rc/window.c's lock */
+	struct list_head windows;	/* struct window_holder, under rc/window.c's lock */
+	struct work_struct revoke;	/* has the initiator let go of windows that end */
 };
 
 int __init vqp_rc_target_init(void);

@@ -1,157 +1,192 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include <linux/completion.h>
+#include <linux/jiffies.h>
+#include <linux/kref.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "base/counters.h"
 #include "mem/mr.h"
+#include "mem/pull.h"
 #include "meta/rpc.h"
 #include "ns/namespace.h"
+#include "rc/reg.h"
 #include "rc/target.h"
 #include "rc/window.h"
 
 #define WINDOW_MAX		1024	/* the most windows of the node */
 #define WINDOW_NS_MAX		256	/* the most windows of one VQP namespace */
-#define WINDOW_REVOKE_MS	1000	/* the time that an initiator has to answer */
+/* The time that an initiator has to answer when its windows are revoked, or make room. */
+#define WINDOW_REVOKE_MS	1000
+#define WINDOW_ROOM_MS		5000
+/* Who revokes a window waits so much longer before the initiator's link is ended in any case. */
+#define WINDOW_SPARE_MS		250
+/* A window makes room for no other until this time after an initiator has asked for it. */
+#define WINDOW_KEEP_JIFFIES	HZ
+#define WINDOW_ENDING_MAX	64	/* the most windows that make room at a time */
+
+/* Why a window ends. Each initiator that holds it is told, and then lets go of it. */
+enum window_end {
+	WINDOW_STAYS,
+	WINDOW_MAKES_ROOM,		/* for another one */
+	WINDOW_REVOKED,			/* with all others of its region */
+};
 
 struct vqp_window {
-	struct list_head target_link;	/* in vqp_rc_target.windows, under window_mutex */
-	struct list_head mr_link;	/* in vqp_mr.windows, under window_mutex */
-	struct vqp_rc_target *target;	/* referenced */
-	struct vqp_ns *ns;		/* the region's; the region is revoked before it goes */
+	struct kref ref;		/* Each holder has a reference. */
+	struct list_head node;		/* in window_list */
+	struct list_head mr_link;	/* in vqp_mr.windows */
+	struct list_head holders;	/* struct window_holder.window_link */
+	struct vqp_mr *mr;		/* waits for its windows before it goes */
 	u32 index;			/* addr >> VQP_WINDOW_SHIFT */
-	struct ib_device *dev;
-	struct ib_mr *ib_mr;		/* registered with dev */
-	struct sg_table sgt;		/* mapped for dev */
+	bool pull;			/* It is for READs of zero-copy messages alone. */
+	enum window_end end;
+	/* In jiffies: when an initiator asked for it last; when it was to end. */
+	unsigned long asked_at, ended_at;
 	u64 addr;			/* the first address, as functions name it */
 	u64 bytes;
+	struct mutex lock;		/* is held while `reg` is made */
+	struct vqp_reg reg;
 };
 
-/* Guards the lists of windows, window_count and vqp_ns.windows. Inside vqp_rc_target.lock. */
-static DEFINE_MUTEX(window_mutex);
-static u32 window_count;		/* the windows in lists */
-static atomic_t window_made;		/* the windows that the device knows */
-
-/* ---- At the device ---- */
-
-struct window_reg {
-	struct ib_cqe cqe;
-	struct completion done;
-	enum ib_wc_status status;
+/* The initiator of `target` knows the window's rkey. */
+struct window_holder {
+	struct list_head window_link;	/* in vqp_window.holders */
+	struct list_head target_link;	/* in vqp_rc_target.windows */
+	struct vqp_window *window;	/* referenced */
+	struct vqp_rc_target *target;	/* referenced */
+	bool told;			/* The initiator has been told to let go. */
 };
-
-static void window_registered(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct window_reg *reg = container_of(wc->wr_cqe, struct window_reg, cqe);
-
-	reg->status = wc->status;
-	complete(&reg->done);
-}
 
 /*
- * The device's access rights of a window. REMOTE_READ is always among them, because the peer's
- * kernel READs a zero-copy message from any region that a function sends from. The rkey carries the
- * region's own rights, and the initiating kernel checks requests of functions against those.
+ * Guards all lists of windows and holders, what windows and holders have that changes, the counts
+ * below, and those of namespaces. No verb is called and no memory allocated under it. Inside
+ * vqp_rc_target.lock.
  */
-static int window_access(const struct vqp_mr *mr)
-{
-	int access = IB_ACCESS_REMOTE_READ;
+static DEFINE_MUTEX(window_mutex);
+static LIST_HEAD(window_list);		/* the one that was asked for longest ago comes first */
+static u32 window_count;		/* the windows in the list */
+static u32 window_ending_count;		/* those of them that end */
+static atomic_t window_made;		/* the windows that the device may know */
+static struct workqueue_struct *window_wq;
 
-	if (mr->access & VQP_ACCESS_REMOTE_WRITE)
+/*
+ * The device's access rights of a window: those that the region grants to functions, or those of
+ * a zero-copy send. 0: there is nothing to reach.
+ */
+static int window_access(const struct vqp_mr *mr, bool pull)
+{
+	int access = pull || (mr->access & VQP_ACCESS_REMOTE_READ) ? IB_ACCESS_REMOTE_READ : 0;
+
+	if (!pull && (mr->access & VQP_ACCESS_REMOTE_WRITE))
 		access |= IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE;
 	return access;
 }
 
-static int window_register(struct vqp_window *window, struct ib_qp *qp, int access)
+/* No initiator holds the window any more, so that no request uses it. */
+static void window_release(struct kref *ref)
 {
-	struct window_reg reg = { .cqe.done = window_registered };
-	struct ib_reg_wr wr = {
-		.wr.opcode = IB_WR_REG_MR,
-		.wr.wr_cqe = &reg.cqe,
-		.wr.send_flags = IB_SEND_SIGNALED,
-		.mr = window->ib_mr,
-		.key = window->ib_mr->rkey,
-		.access = access,
-	};
-	int ret;
+	struct vqp_window *window = container_of(ref, struct vqp_window, ref);
+	struct vqp_mr *mr = window->mr;
 
-	init_completion(&reg.done);
-	ret = ib_post_send(qp, &wr.wr, NULL);
-	if (ret)
-		return ret;
-	/* The completion comes in any case: a QP that fails flushes the registration. */
-	wait_for_completion(&reg.done);
-	return reg.status == IB_WC_SUCCESS ? 0 : -EIO;
-}
-
-static int window_map(struct vqp_window *window, const struct vqp_mr *mr)
-{
-	const u64 from = window->addr - mr->addr + mr->first_offset;
-	const u32 npages = PAGE_ALIGN(offset_in_page(from) + window->bytes) >> PAGE_SHIFT;
-	int nents, ret;
-
-	ret = sg_alloc_table_from_pages_segment(&window->sgt, mr->pages + (from >> PAGE_SHIFT),
-						npages, offset_in_page(from), window->bytes,
-						ib_dma_max_seg_size(window->dev), GFP_KERNEL);
-	if (ret)
-		return ret;
-	nents = ib_dma_map_sg(window->dev, window->sgt.sgl, window->sgt.orig_nents,
-			      DMA_BIDIRECTIONAL);
-	if (!nents) {
-		sg_free_table(&window->sgt);
-		return -EIO;
+	vqp_reg_free(&window->reg);
+	mutex_lock(&window_mutex);
+	if (window->end) {
+		mr->ns->windows_ending--;
+		window_ending_count--;
 	}
-	window->sgt.nents = nents;
-	return 0;
+	mr->ns->windows--;
+	window_count--;
+	list_del(&window->node);
+	list_del(&window->mr_link);
+	mutex_unlock(&window_mutex);
+	smp_mb();	/* Order the removal before wake_up_var()'s look for waiters. */
+	wake_up_var(&mr->windows);
+	if (atomic_dec_and_test(&window_made))
+		wake_up_var(&window_made);
+	kfree(window);
+	vqp_count_freed(VQP_OBJ_WINDOW);
 }
 
-static void window_unmap(struct vqp_window *window)
+static void window_put(struct vqp_window *window)
 {
-	ib_dma_unmap_sg(window->dev, window->sgt.sgl, window->sgt.orig_nents, DMA_BIDIRECTIONAL);
-	sg_free_table(&window->sgt);
+	kref_put(&window->ref, window_release);
 }
 
-static int window_make(struct vqp_window *window, const struct vqp_mr *mr, struct ib_qp *qp)
-{
-	int ret;
+/* ---- Room ---- */
 
-	ret = window_map(window, mr);
-	if (ret)
-		return ret;
-	window->ib_mr = ib_alloc_mr(qp->pd, IB_MR_TYPE_MEM_REG, VQP_WINDOW_BYTES >> PAGE_SHIFT);
-	if (IS_ERR(window->ib_mr)) {
-		ret = PTR_ERR(window->ib_mr);
-		goto unmap;
+/* Have the initiators that hold the window let go of it. */
+static void window_end(struct vqp_window *window, enum window_end end)
+{
+	struct window_holder *holder;
+
+	lockdep_assert_held(&window_mutex);
+	if (!window->end) {
+		window->mr->ns->windows_ending++;
+		window_ending_count++;
 	}
-	ret = ib_map_mr_sg(window->ib_mr, window->sgt.sgl, window->sgt.nents, NULL, PAGE_SIZE);
-	if (ret == window->sgt.nents)
-		ret = window_register(window, qp, window_access(mr));
-	else
-		ret = ret < 0 ? ret : -EINVAL;
-	if (!ret)
-		return 0;
-	ib_dereg_mr(window->ib_mr);
-unmap:
-	window_unmap(window);
-	return ret;
+	window->end = end;
+	window->ended_at = jiffies;
+	list_for_each_entry(holder, &window->holders, window_link) {
+		vqp_rc_target_hold(holder->target);
+		if (!queue_work(window_wq, &holder->target->revoke))
+			vqp_rc_target_put(holder->target);
+	}
 }
 
-/* ---- Opening ---- */
-
-static struct vqp_window *window_find(const struct vqp_mr *mr, const struct vqp_rc_target *target,
-				      u32 index)
+/* How many windows the namespace will have when those that end have ended. */
+static u32 window_ns_count(const struct vqp_ns *ns)
 {
+	return ns->windows - ns->windows_ending;
+}
+
+/*
+ * The namespace whose window is to make room for one of ns: the one that has most, if it will not
+ * have fewer than ns then, and all the room that is being made goes to ns; or ns itself.
+ */
+static const struct vqp_ns *window_richest(const struct vqp_ns *ns)
+{
+	const struct vqp_ns *richest = ns;
+	const struct vqp_window *window;
+	u32 most;
+
+	if (ns->windows >= WINDOW_NS_MAX)
+		return ns;
+	most = window_ns_count(ns) + window_ending_count + 1;
+	list_for_each_entry(window, &window_list, node) {
+		if (window_ns_count(window->mr->ns) <= most)
+			continue;
+		richest = window->mr->ns;
+		most = window_ns_count(richest);
+	}
+	return richest;
+}
+
+/* Have the oldest window of a namespace that has more than its share make room for one of ns. */
+static void window_make_room(const struct vqp_ns *ns)
+{
+	const unsigned long now = jiffies;
+	static unsigned long looked_at;
 	struct vqp_window *window;
 
 	lockdep_assert_held(&window_mutex);
-	list_for_each_entry(window, &mr->windows, mr_link)
-		if (window->target == target && window->index == index)
-			return window;
-	return NULL;
+	/* To look takes a while: once in a jiffy is enough. */
+	if (looked_at == now || window_ending_count >= WINDOW_ENDING_MAX)
+		return;
+	looked_at = now;
+	ns = window_richest(ns);
+	list_for_each_entry(window, &window_list, node) {
+		if (window->mr->ns != ns || window->end)
+			continue;
+		if (time_after(now, window->asked_at + WINDOW_KEEP_JIFFIES))
+			window_end(window, WINDOW_MAKES_ROOM);
+		break;
+	}
 }
+
+/* ---- Opening ---- */
 
 /*
  * Set the window's range to the part of mr between index * VQP_WINDOW_BYTES and the next multiple.
@@ -169,74 +204,199 @@ static bool window_set_range(struct vqp_window *window, const struct vqp_mr *mr,
 	return from < to;
 }
 
-static struct vqp_window *window_create(struct vqp_mr *mr, struct vqp_rc_target *target, u32 index)
+/* What the node of `target` asks for, not yet in any list; or ERR_PTR if it may not have it. */
+static struct vqp_window *window_create(struct vqp_mr *mr, const struct vqp_rc_target *target,
+					u32 index, bool pull)
 {
-	struct vqp_window *window;
-	int ret = -EACCES;
+	struct vqp_window *window = kzalloc(sizeof(*window), GFP_KERNEL);
 
-	lockdep_assert_held(&window_mutex);
-	if (window_count >= WINDOW_MAX || mr->ns->windows >= WINDOW_NS_MAX)
-		return ERR_PTR(-EDQUOT);
-	window = kzalloc(sizeof(*window), GFP_KERNEL);
 	if (!window)
 		return ERR_PTR(-ENOMEM);
-	window->target = target;
-	window->ns = mr->ns;
-	window->dev = target->qp->device;
-	if (window_set_range(window, mr, index))
-		ret = window_make(window, mr, target->qp);
-	if (ret) {
+	kref_init(&window->ref);
+	INIT_LIST_HEAD(&window->holders);
+	mutex_init(&window->lock);
+	window->mr = mr;
+	window->pull = pull;
+	if (!window_set_range(window, mr, index) || !window_access(mr, pull) ||
+	    (pull && !vqp_pull_touches(mr->ns, target->gid, mr->key, window->addr,
+				       window->bytes))) {
 		kfree(window);
-		return ERR_PTR(ret);
+		return ERR_PTR(-EACCES);
 	}
-	vqp_rc_target_hold(target);
-	list_add(&window->target_link, &target->windows);
-	list_add(&window->mr_link, &mr->windows);
-	window_count++;
-	mr->ns->windows++;
-	atomic_inc(&window_made);
-	vqp_count_made(VQP_OBJ_WINDOW);
 	return window;
 }
 
-static void window_answer(const struct vqp_window *window, const struct vqp_mr *mr,
-			  struct vqp_rpc_msg *msg)
+static struct vqp_window *window_find(const struct vqp_mr *mr, u32 index, bool pull)
 {
-	msg->rkey = cpu_to_be32(window->ib_mr->rkey);
-	msg->access = cpu_to_be32(mr->access);
-	msg->iova = cpu_to_be64(window->ib_mr->iova);
+	struct vqp_window *window;
+
+	lockdep_assert_held(&window_mutex);
+	list_for_each_entry(window, &mr->windows, mr_link)
+		if (window->index == index && window->pull == pull && !window->end &&
+		    kref_get_unless_zero(&window->ref))
+			return window;
+	return NULL;
+}
+
+static void window_add(struct vqp_window *window)
+{
+	lockdep_assert_held(&window_mutex);
+	list_add_tail(&window->node, &window_list);
+	list_add(&window->mr_link, &window->mr->windows);
+	window_count++;
+	window->mr->ns->windows++;
+	atomic_inc(&window_made);
+	vqp_count_made(VQP_OBJ_WINDOW);
+}
+
+/*
+ * The initiator of `target` holds the window from now on. Returns `new`, in which that is noted; or
+ * NULL if it has held the window before.
+ */
+static struct window_holder *window_hold(struct vqp_window *window, struct vqp_rc_target *target,
+					 struct window_holder *new)
+{
+	struct window_holder *holder;
+
+	lockdep_assert_held(&window_mutex);
+	list_for_each_entry(holder, &window->holders, window_link)
+		if (holder->target == target)
+			return NULL;
+	kref_get(&window->ref);
+	new->window = window;
+	vqp_rc_target_hold(target);
+	new->target = target;
+	list_add(&new->window_link, &window->holders);
+	list_add(&new->target_link, &target->windows);
+	return new;
+}
+
+/* The initiator of `target` holds no window any more that `lets_go` says. */
+static void window_let_go(struct vqp_rc_target *target,
+			  bool (*lets_go)(const struct window_holder *holder, const void *arg),
+			  const void *arg)
+{
+	struct window_holder *holder, *next;
+	LIST_HEAD(gone);
+
+	mutex_lock(&window_mutex);
+	list_for_each_entry_safe(holder, next, &target->windows, target_link) {
+		if (!lets_go(holder, arg))
+			continue;
+		list_del(&holder->window_link);
+		list_move(&holder->target_link, &gone);
+	}
+	mutex_unlock(&window_mutex);
+	list_for_each_entry_safe(holder, next, &gone, target_link) {
+		window_put(holder->window);
+		vqp_rc_target_put(holder->target);
+		kfree(holder);
+	}
+}
+
+static bool holder_is_any(const struct window_holder *holder, const void *arg)
+{
+	return true;
+}
+
+static bool holder_is_told(const struct window_holder *holder, const void *arg)
+{
+	return holder->told;
+}
+
+static bool holder_is_of(const struct window_holder *holder, const void *window)
+{
+	return holder->window == window;
+}
+
+/* The window that the initiator of `target` asks for, referenced and held by it; or ERR_PTR. */
+static struct vqp_window *window_get(struct vqp_mr *mr, struct vqp_rc_target *target, u32 index,
+				     bool pull)
+{
+	struct vqp_window *new = window_create(mr, target, index, pull), *window;
+	struct window_holder *holder;
+	int ret = 0;
+
+	if (IS_ERR(new))
+		return new;
+	holder = kzalloc(sizeof(*holder), GFP_KERNEL);
+	if (!holder) {
+		kfree(new);
+		return ERR_PTR(-ENOMEM);
+	}
+	mutex_lock(&window_mutex);
+	window = window_find(mr, index, pull);
+	if (window) {
+		list_move_tail(&window->node, &window_list);
+	} else if (!vqp_ns_alive(mr->ns)) {
+		/* A namespace that goes revokes its windows. None is made behind its back. */
+		ret = -ENOENT;
+	} else if (window_count >= WINDOW_MAX || mr->ns->windows >= WINDOW_NS_MAX) {
+		/* The initiator asks again in a second. */
+		window_make_room(mr->ns);
+		ret = -EDQUOT;
+	} else {
+		window_add(new);
+		swap(window, new);
+	}
+	if (window) {
+		window->asked_at = jiffies;
+		if (window_hold(window, target, holder))
+			holder = NULL;
+	}
+	mutex_unlock(&window_mutex);
+	kfree(new);
+	kfree(holder);
+	return ret ? ERR_PTR(ret) : window;
+}
+
+/* Make the window at the device, by the target's QP for all QPs of the PD. */
+static int window_make(struct vqp_window *window, struct ib_qp *qp)
+{
+	const struct vqp_mr *mr = window->mr;
+	const u64 from = window->addr - mr->addr + mr->first_offset;
+
+	lockdep_assert_held(&window->lock);
+	return vqp_reg_make(&window->reg, qp, mr->pages + (from >> PAGE_SHIFT),
+			    offset_in_page(from), window->bytes,
+			    window_access(mr, window->pull));
+}
+
+static void window_answer(const struct vqp_window *window, struct vqp_rpc_msg *msg)
+{
+	msg->rkey = cpu_to_be32(window->reg.ib_mr->rkey);
+	msg->access = cpu_to_be32(window->pull ? 0 : window->mr->access);
+	msg->iova = cpu_to_be64(window->reg.ib_mr->iova);
 	msg->addr = cpu_to_be64(window->addr);
 	msg->bytes = cpu_to_be64(window->bytes);
 }
 
-static int window_open(struct vqp_rc_target *target, struct vqp_ns *ns, struct vqp_rpc_msg *msg)
+static int window_open(struct vqp_rc_target *target, struct vqp_mr *mr, struct vqp_rpc_msg *msg)
 {
-	struct vqp_mr *mr = vqp_mr_find(ns, be32_to_cpu(msg->key));
-	u32 index = be32_to_cpu(msg->index);
 	struct vqp_window *window;
 	int ret = 0;
 
-	if (!mr)
-		return -ENOENT;
-	mutex_lock(&window_mutex);
-	window = window_find(mr, target, index);
-	/* A namespace that goes revokes its windows. None may be made behind its back. */
-	if (!vqp_ns_alive(ns))
-		window = ERR_PTR(-ENOENT);
-	else if (!window)
-		window = window_create(mr, target, index);
+	lockdep_assert_held(&target->lock);
+	window = window_get(mr, target, be32_to_cpu(msg->index),
+			    msg->flags & VQP_RPC_PULL);
 	if (IS_ERR(window))
-		ret = PTR_ERR(window);
+		return PTR_ERR(window);
+	mutex_lock(&window->lock);
+	if (!window->reg.ib_mr)
+		ret = window_make(window, target->qp);
+	mutex_unlock(&window->lock);
+	if (ret)
+		window_let_go(target, holder_is_of, window);
 	else
-		window_answer(window, mr, msg);
-	mutex_unlock(&window_mutex);
-	vqp_mr_put(mr);
+		window_answer(window, msg);
+	window_put(window);
 	return ret;
 }
 
 int vqp_window_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
 {
 	struct vqp_rc_target *target = vqp_rc_target_get(gid, msg);
+	struct vqp_mr *mr = NULL;
 	struct vqp_ns *ns;
 	int ret = -ENOENT;
 
@@ -244,8 +404,13 @@ int vqp_window_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long receiv
 		return ret;
 	ns = vqp_ns_find(be32_to_cpu(msg->tenant), msg->gid);
 	mutex_lock(&target->lock);
+	/* Not before the lock is taken: a region that goes waits for all who have found it. */
 	if (ns && target->qp)
-		ret = window_open(target, ns, msg);
+		mr = vqp_mr_find(ns, be32_to_cpu(msg->key));
+	if (mr) {
+		ret = window_open(target, mr, msg);
+		vqp_mr_put(mr);
+	}
 	mutex_unlock(&target->lock);
 	if (ns)
 		vqp_ns_put(ns);
@@ -255,29 +420,9 @@ int vqp_window_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long receiv
 
 /* ---- Closing ---- */
 
-/* Take the window out of its lists; the caller frees it. */
-static void window_take(struct vqp_window *window)
+void vqp_window_close_all(struct vqp_rc_target *target)
 {
-	lockdep_assert_held(&window_mutex);
-	list_del(&window->target_link);
-	list_del(&window->mr_link);
-	window_count--;
-	window->ns->windows--;
-}
-
-/*
- * Deregister and free a window. No request may be using the window any more: ib_dereg_mr() waits
- * for requests only for a while, and then the pages would be unmapped under them.
- */
-static void window_free(struct vqp_window *window)
-{
-	ib_dereg_mr(window->ib_mr);
-	window_unmap(window);
-	if (atomic_dec_and_test(&window_made))
-		wake_up_var(&window_made);
-	vqp_rc_target_put(window->target);
-	kfree(window);
-	vqp_count_freed(VQP_OBJ_WINDOW);
+	window_let_go(target, holder_is_any, NULL);
 }
 
 void vqp_window_wait(void)
@@ -285,67 +430,154 @@ void vqp_window_wait(void)
 	wait_var_event(&window_made, !atomic_read(&window_made));
 }
 
-void vqp_window_close_all(struct list_head *windows)
+/* A window that the initiator of `target` is to let go of; those that are waited for come first. */
+static struct vqp_window *window_ending(struct vqp_rc_target *target)
 {
-	struct vqp_window *window, *next;
+	struct vqp_window *window = NULL;
+	struct window_holder *holder;
 
-	/* Under the mutex throughout: a region without windows in its list may be freed. */
-	mutex_lock(&window_mutex);
-	list_for_each_entry_safe(window, next, windows, target_link) {
-		window_take(window);
-		window_free(window);
+	lockdep_assert_held(&window_mutex);
+	list_for_each_entry(holder, &target->windows, target_link) {
+		if (holder->window->end == WINDOW_REVOKED)
+			return holder->window;
+		if (holder->window->end)
+			window = holder->window;
 	}
-	mutex_unlock(&window_mutex);
+	return window;
 }
 
 /*
- * Revoke the windows of mr that one link may use. The initiator answers when none of its requests
- * uses them. If it does not answer, the function stops the target, and closes all windows of the
- * link: only then is it sure that no request is under way.
+ * Write what the initiator of `target` is to be told next, and note which windows it then lets go
+ * of: one, or all of a region. False: nothing is to be told.
  */
-static void window_revoke_of(struct vqp_mr *mr, struct vqp_rc_target *target)
+static bool window_next_revoke(struct vqp_rc_target *target, struct vqp_rpc_msg *msg)
 {
-	struct vqp_rpc_msg msg = {
-		.kind = VQP_RPC_REVOKE,
-		.link = cpu_to_be32(target->link),
-		.tenant = cpu_to_be32(mr->ns->tenant),
-		.key = cpu_to_be32(mr->key),
-	};
-	struct vqp_window *window, *next;
-	LIST_HEAD(taken);
+	struct window_holder *holder;
+	struct vqp_window *window;
+	bool alone;
 
-	memcpy(msg.gid, mr->ns->gid, VQP_GID_BYTES);
-	if (vqp_rpc(target->gid, &msg, WINDOW_REVOKE_MS)) {
-		vqp_rc_target_stop(target);
-		return;
-	}
 	mutex_lock(&window_mutex);
-	list_for_each_entry_safe(window, next, &mr->windows, mr_link) {
-		if (window->target != target)
-			continue;
-		window_take(window);
-		list_add(&window->mr_link, &taken);
+	window = window_ending(target);
+	if (window) {
+		alone = window->end == WINDOW_MAKES_ROOM;
+		*msg = (struct vqp_rpc_msg) {
+			.kind = VQP_RPC_REVOKE,
+			.flags = (alone ? VQP_RPC_ALONE : 0) | (window->pull ? VQP_RPC_PULL : 0),
+			.link = cpu_to_be32(target->link),
+			.tenant = cpu_to_be32(window->mr->ns->tenant),
+			.key = cpu_to_be32(window->mr->key),
+			.index = cpu_to_be32(window->index),
+		};
+		memcpy(msg->gid, window->mr->ns->gid, VQP_GID_BYTES);
+		list_for_each_entry(holder, &target->windows, target_link)
+			holder->told = holder->window == window ||
+				       (!alone && holder->window->mr == window->mr);
 	}
 	mutex_unlock(&window_mutex);
-	list_for_each_entry_safe(window, next, &taken, mr_link)
-		window_free(window);
+	return window;
 }
 
-void vqp_window_revoke(struct vqp_mr *mr)
+/*
+ * An initiator answers when no request of it uses the windows any more. If it does not answer, the
+ * target stops, and with it all windows of the link end: only then is it sure that no request is
+ * under way.
+ */
+void vqp_window_revoke_work(struct work_struct *work)
+{
+	struct vqp_rc_target *target = container_of(work, struct vqp_rc_target, revoke);
+	struct vqp_rpc_msg msg;
+	u32 answer_ms;
+
+	while (window_next_revoke(target, &msg)) {
+		answer_ms = msg.flags & VQP_RPC_ALONE ? WINDOW_ROOM_MS : WINDOW_REVOKE_MS;
+		if (vqp_rpc(target->gid, &msg, answer_ms))
+			vqp_rc_target_stop(target);
+		else
+			window_let_go(target, holder_is_told, NULL);
+	}
+	vqp_rc_target_put(target);
+}
+
+static void window_revoke(struct vqp_mr *mr)
 {
 	struct vqp_window *window;
+
+	mutex_lock(&window_mutex);
+	list_for_each_entry(window, &mr->windows, mr_link)
+		window_end(window, WINDOW_REVOKED);
+	mutex_unlock(&window_mutex);
+}
+
+/* The time that the initiators of a region that is revoked still have, in jiffies. */
+static long window_time_left(struct vqp_mr *mr)
+{
+	const unsigned long most = msecs_to_jiffies(WINDOW_REVOKE_MS + WINDOW_SPARE_MS);
+	struct vqp_window *window;
+	long left = 0;
+
+	mutex_lock(&window_mutex);
+	window = list_first_entry_or_null(&mr->windows, struct vqp_window, mr_link);
+	if (window)
+		left = (long)(window->ended_at + most - jiffies);
+	mutex_unlock(&window_mutex);
+	return max(left, 1L);
+}
+
+/* A target whose initiator has not let go of the region yet, referenced; or NULL. */
+static struct vqp_rc_target *window_late_target(struct vqp_mr *mr)
+{
+	struct vqp_rc_target *target = NULL;
+	struct window_holder *holder;
+	struct vqp_window *window;
+
+	mutex_lock(&window_mutex);
+	list_for_each_entry(window, &mr->windows, mr_link) {
+		holder = list_first_entry_or_null(&window->holders, struct window_holder,
+						  window_link);
+		if (!holder)
+			continue;
+		target = holder->target;
+		vqp_rc_target_hold(target);
+		break;
+	}
+	mutex_unlock(&window_mutex);
+	return target;
+}
+
+/*
+ * The work of a target may take longer than its initiator has, for many regions or to reach the
+ * initiator at all. Then this function stops the target.
+ */
+static void window_revoke_wait(struct vqp_mr *mr)
+{
 	struct vqp_rc_target *target;
 
-	for (;;) {
-		mutex_lock(&window_mutex);
-		window = list_first_entry_or_null(&mr->windows, struct vqp_window, mr_link);
-		target = window ? window->target : NULL;
-		if (target)
-			vqp_rc_target_hold(target);
-		mutex_unlock(&window_mutex);
+	while (!wait_var_event_timeout(&mr->windows, list_empty(&mr->windows),
+				       window_time_left(mr))) {
+		target = window_late_target(mr);
 		if (!target)
-			return;
-		window_revoke_of(mr, target);
+			break;
+		vqp_rc_target_stop(target);
 		vqp_rc_target_put(target);
 	}
+	wait_var_event(&mr->windows, list_empty(&mr->windows));
+	/* The last of them has let go of the region when it has dropped the mutex. */
+	mutex_lock(&window_mutex);
+	mutex_unlock(&window_mutex);
+}
+
+const struct vqp_mr_user vqp_window_mr_user = {
+	.revoke = window_revoke,
+	.wait = window_revoke_wait,
+};
+
+int __init vqp_window_init(void)
+{
+	window_wq = alloc_workqueue("vqp_window", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return window_wq ? 0 : -ENOMEM;
+}
+
+void vqp_window_exit(void)
+{
+	destroy_workqueue(window_wq);
 }
