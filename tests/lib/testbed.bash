@@ -9,7 +9,15 @@
 
 tests=$(realpath -- "${BASH_SOURCE[0]%/*}/..")
 testbed=$tests/../testbed/testbed
-nodes=(1 2)
+
+# find_nodes: the numbers of the testbed's nodes are in the array `nodes` from now on
+find_nodes()
+{
+	local count=$tests/../build/testbed/${VQP_TESTBED-default}/nodes
+	mapfile -t nodes < <(seq "$([[ -e $count ]] && cat "$count" || echo 2)")
+}
+
+find_nodes
 
 # node NODE COMMAND...: run it there; output, error output and exit status pass through. A command
 # that takes longer than NODE_TIMEOUT seconds is ended with status 124.

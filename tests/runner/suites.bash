@@ -7,6 +7,7 @@
 # virtual       needs nodes that are virtual, and has no turn on real machines
 # systemd       has nodes of its own whose init is systemd
 # strings       has nodes of its own whose processors copy by string instructions
+# four          has four nodes of its own
 # own-nodes     runs on this machine, and boots nodes itself
 # heart         is in `make test`
 # 6-1, newest, debug
@@ -63,7 +64,7 @@ tagged()
 # shares_nodes SUITE: its nodes are as others expect them
 shares_nodes()
 {
-	! tagged "$1" systemd && ! tagged "$1" strings
+	! tagged "$1" systemd && ! tagged "$1" strings && ! tagged "$1" four
 }
 
 # budget_of PLACE SUITE: in seconds, or "null"

@@ -41,6 +41,7 @@ boot()
 {
 	local what=(--kernel "$1" --image "$image" --cpus "${cpus[$1]-}")
 	! tagged "$2" systemd || what+=(--init systemd)
+	! tagged "$2" four || what+=(--nodes 4)
 	! tagged "$2" strings || what+=(--copies strings)
 	[[ $1 != hosts ]] || what=(--hosts "$HOSTS")
 	if [[ $1 == debug ]] && ! build_debug; then
@@ -48,6 +49,7 @@ boot()
 	elif ! "$testbed" up "${what[@]}"; then
 		fail "$label: no testbed"
 	else
+		find_nodes
 		on_each kernel-log >/dev/null || true
 		return 0
 	fi

@@ -38,6 +38,7 @@ vqpt_command vqpt_signals_run;
 vqpt_command vqpt_hold_run;
 vqpt_command vqpt_flood_run;
 vqpt_command vqpt_stray_run;
+vqpt_command vqpt_regions_server, vqpt_regions_run;
 vqpt_command vqpt_words_server, vqpt_words_run;
 vqpt_command vqpt_bad_run;
 

@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,four,virtual,long,budget:300
+# Windows: who gets them where there are not enough. What runs on the nodes is in crowd.bash.
+
+bats_require_minimum_version 1.5.0
+load ../lib/testbed
+load links
+
+
+helpers=kernel/crowd.bash
+
+setup_file() {
+	set_up_links
+	on 3 'box vqp-e 9 10.90.0.5'
+	on 4 'box vqp-f 9 10.90.0.6'
+}
+
+teardown() {
+	fault off
+	on_each bash -c 'source /vqp/tests/lib/vqp.bash; stop_all'
+}
+
+teardown_file() { on_each bash -c 'source /vqp/tests/lib/vqp.bash; remove_boxes'; }
+
+# NODE...: from each of them, what vqp-c offers in eight regions is read
+read_regions() {
+	local node names=(- vqp-a - vqp-e vqp-f)
+	server=$(on 2 'serve vqp-c regions-server 730 --count=8; echo $key $addr')
+	for node; do
+		on "$node" "known ${names[node]} 10.90.0.3; serve ${names[node]} regions 10.90.0.3 730 $server --count=8; goes_on"
+	done
+}
+
+# NODE...: those fall silent; in how many milliseconds is a server gone that is killed then?
+silent_peers_cost() {
+	read_regions "$@"
+	on 2 'eventually windows_are 8'
+	fault partition 2
+	on 2 gone_in_ms
+	fault off
+	on_each bash -c 'source /vqp/tests/kernel/crowd.bash; stop_all; eventually links_down'
+}
+
+@test "all nodes that reach a region share its windows" {
+	read_regions 1 3 4
+	on 2 'windows=$(alive window); echo "$windows windows"; (( 8 <= windows && windows <= 9 ))'
+}
+
+@test "peers that are cut off cost a server that ends no more time than one of them does" {
+	one=$(silent_peers_cost 1)
+	three=$(silent_peers_cost 1 3 4)
+	echo "$one ms for one, $three ms for three"
+	((three < one + 1000))
+}
+
+@test "a namespace that has all the windows it may have gets others for what it reaches now" {
+	server=$(on 2 'serve vqp-c regions-server 730 --count=300; echo $key $addr $last_key $last_addr')
+	read -r key addr last_key last_addr <<<"$server"
+	on 1 "serve vqp-a regions 10.90.0.3 730 $key $addr --count=256"
+	on 2 'eventually windows_are 256'
+	on 1 "stop_all; serve vqp-a flood read 10.90.0.3 730 $last_key $last_addr --bytes=8; goes_on"
+}
+
+@test "a namespace that has few windows gets one when others have taken all of the node" {
+	local i targets=()
+	on 2 'for i in {1..4}; do box many-$i 2$i 10.91.0.$i; done'
+	on 1 'for i in {1..4}; do box many-$i 2$i 10.92.0.$i; known many-$i 10.91.0.$i; done'
+	mapfile -t targets < <(on 2 'serve_regions many-{1..4}')
+	for i in {1..4}; do
+		on 1 "serve many-$i regions 10.91.0.$i 730 ${targets[i - 1]} --count=256"
+	done
+	NODE_TIMEOUT=200 on 2 'within 150 windows_are 1024'
+	on 1 stop_all
+	target=$(server mem-server 731)
+	on 1 "serve vqp-a flood read 10.90.0.3 $target --bytes=8; goes_on"
+}
