@@ -59,21 +59,24 @@ static void regions_read(struct vqpt_conn *conn, void *to, uint32_t bytes, uint6
 	vqpt_conn_wait(conn, conn->send_cq);
 }
 
-/* READ the first --count of them in turn, for ever. */
+/*
+ * READ the first --count of them in turn, for ever, and before each its entry in the list, which keeps a link in use
+ * while it gets the windows.
+ */
 int vqpt_regions_run(const struct vqpt_options *o, char **args)
 {
-	const uint32_t bytes = o->count * (uint32_t)sizeof(struct region);
-	struct vqpt_conn conn = vqpt_conn_open(o, bytes + sizeof(uint64_t), IBV_ACCESS_LOCAL_WRITE);
-	const struct region *regions = (struct region *)conn.memory;
-	const uint64_t *value = (const uint64_t *)(conn.memory + bytes);
+	struct vqpt_conn conn = vqpt_conn_open(o, sizeof(struct region) + sizeof(uint64_t), IBV_ACCESS_LOCAL_WRITE);
+	const struct region *region = (struct region *)conn.memory;
+	const uint64_t *value = (const uint64_t *)(region + 1);
+	const uint64_t list_addr = vqpt_number(args[3], UINT64_MAX), list_key = vqpt_number(args[2], UINT32_MAX);
 	uint32_t i = 0;
 
 	vqpt_conn_to(&conn, args[0], args[1]);
-	regions_read(&conn, conn.memory, bytes, vqpt_number(args[3], UINT64_MAX), vqpt_number(args[2], UINT32_MAX));
 	if (o->background)
 		vqpt_ready("pid=%d\n", getpid());
 	for (;; i = (i + 1) % o->count) {
-		regions_read(&conn, conn.memory + bytes, sizeof(*value), regions[i].addr, regions[i].rkey);
+		regions_read(&conn, conn.memory, sizeof(*region), list_addr + i * sizeof(*region), list_key);
+		regions_read(&conn, conn.memory + sizeof(*region), sizeof(*value), region->addr, region->rkey);
 		if (*value != i)
 			vqpt_wrong("region %u has %llu", i, (unsigned long long)*value);
 	}
