@@ -30,7 +30,10 @@ struct vqp_peer {
 	struct vqp_link __rcu *link;
 	/* The requests since link_second that could have gone over a link, approximately. */
 	u32 link_requests;
+	/* The packets that these have made on a link; and those of the second before, or 0. */
+	u32 link_packets, link_rate;
 	bool link_reads_only;		/* The latest link to it carried READs alone. */
+	u8 link_refusals;		/* that often in a row it had no room for a link */
 	/* In jiffies: when that count began; and before which time no link is begun. */
 	unsigned long link_second, link_retry_at;
 	struct rcu_head rcu;

@@ -35,7 +35,13 @@ enum vqp_rpc_kind {
 	VQP_RPC_LINK_PROBED	= 7,
 	/* Is there still a link of that number: 0 or ENOENT? (rc/link.h) */
 	VQP_RPC_LINK_ALIVE	= 8,
-	VQP_RPC_MAX		= VQP_RPC_LINK_ALIVE,
+	/* May a link begin that would have `count` packets a second: 0 or EBUSY? (rc/target.h) */
+	VQP_RPC_LINK_ROOM	= 9,
+	/* End the link of that number, so that one which is used more can begin (rc/link.h). */
+	VQP_RPC_LINK_YIELD	= 10,
+	/* There is room for a link now, for some seconds. Answer: 0 (rc/link.h). */
+	VQP_RPC_LINK_COME	= 11,
+	VQP_RPC_MAX		= VQP_RPC_LINK_COME,
 };
 
 /* A message of a zero-copy send: `bytes` at `addr` of region `key`. */
@@ -77,7 +83,8 @@ struct vqp_rpc_msg {
 	__be32 zcopy;		/* ZCOPY*: the number of the request; a VQP's numbers grow */
 	u8 to_gid[VQP_GID_BYTES];	/* ZCOPY: the address that the messages are for */
 	__be32 to_qp, to_port;	/* ZCOPY: the VQP or the port */
-	__be32 count;		/* ZCOPY: the number of parts; answer: of messages received */
+	/* ZCOPY: the number of parts; answer: of messages received. LINK_ROOM: of packets */
+	__be32 count;
 	/* ZCOPY: no message is to be received later than this after the request. */
 	__be32 giveup_ms;
 	struct vqp_rpc_part parts[VQP_RPC_PARTS];

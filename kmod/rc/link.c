@@ -31,12 +31,17 @@ module_param(rc_busy, uint, 0444);
 MODULE_PARM_DESC(rc_busy, "one-sided requests in a second that make a peer busy (default: 64)");
 
 #define LINK_IDLE_JIFFIES	(5 * HZ)	/* A link that is unused for this long ends. */
-#define LINK_RETRY_JIFFIES	HZ		/* the pause after a link that failed or ended */
+/* The pause after a link that failed or ended is twice as long for each of so many refusals. */
+#define LINK_RETRY_JIFFIES	HZ
+#define LINK_REFUSALS_MAX	6U
+/* So many refusals count for a link that has ended because another was used more. */
+#define LINK_YIELD_REFUSALS	3
 #define LINK_SPARE_JIFFIES	(HZ / 10)	/* A link unused for this long may make room. */
 #define LINK_ASK_MS		5000		/* the time limit of an rpc about a link */
 #define LINK_ASK_AGAIN_MS	250		/* the pause between two such rpcs */
 /* link_sample() counts a request once, and once more for each of this number of bytes, ... */
 #define LINK_SEGMENT_BYTES	(64U << 10)
+#define LINK_PACKET_BYTES	4096		/* as most links have it */
 #define LINK_SAMPLE_SEGMENTS	16U		/* ... up to this number of times. */
 
 /* A request asks for no more windows than this; a later one asks for the others. */
@@ -187,7 +192,8 @@ static void link_end(struct vqp_link *link)
 	if (link->qp)
 		vqp_rc_qp_retire(link->qp);
 
-	WRITE_ONCE(link->peer->link_retry_at, jiffies + LINK_RETRY_JIFFIES);
+	WRITE_ONCE(link->peer->link_retry_at,
+		   jiffies + (LINK_RETRY_JIFFIES << link->peer->link_refusals));
 	RCU_INIT_POINTER(link->peer->link, NULL);
 	spin_lock_bh(&link_list_lock);
 	list_del(&link->node);
@@ -266,11 +272,25 @@ static int link_connect_qp(struct vqp_link *link, const struct vqp_rpc_msg *msg)
 	return ret;
 }
 
+/* Ask the target for room before anything is made. A target that does not know the rpc has some. */
+static int link_ask_room(struct vqp_link *link)
+{
+	const struct vqp_peer *peer = link->peer;
+	struct vqp_rpc_msg msg = {
+		.kind = VQP_RPC_LINK_ROOM,
+		.count = cpu_to_be32(max(READ_ONCE(peer->link_packets),
+					 READ_ONCE(peer->link_rate))),
+	};
+	int ret = vqp_rpc(peer->gid, &msg, LINK_ASK_MS);
+
+	return ret == -EOPNOTSUPP ? 0 : ret;
+}
+
 /*
  * The rpc runs without a reference on the parent, which may go meanwhile: link_connect_qp() sees
  * that by parent->life.
  */
-static int link_connect(struct vqp_link *link)
+static int link_open(struct vqp_link *link)
 {
 	struct vqp_rpc_msg msg = {
 		.kind = VQP_RPC_LINK_OPEN,
@@ -286,6 +306,18 @@ static int link_connect(struct vqp_link *link)
 		ret = vqp_rpc(link->peer->gid, &msg, LINK_ASK_MS);
 	if (!ret)
 		ret = link_connect_qp(link, &msg);
+	return ret;
+}
+
+static int link_connect(struct vqp_link *link)
+{
+	struct vqp_peer *peer = link->peer;
+	int ret;
+
+	ret = link_ask_room(link);
+	if (!ret)
+		ret = link_open(link);
+	peer->link_refusals = ret == -EBUSY ? min(peer->link_refusals + 1U, LINK_REFUSALS_MAX) : 0;
 	return ret;
 }
 
@@ -449,9 +481,14 @@ static void link_sample(struct vqp *vqp, const struct vqp_msg *msg)
 	if (READ_ONCE(peer->link_reads_only) && msg->op != VQP_OP_READ)
 		return;
 	if (time_after(now, READ_ONCE(peer->link_second) + HZ)) {
+		WRITE_ONCE(peer->link_rate,
+			   time_after(now, READ_ONCE(peer->link_second) + 2 * HZ) ?
+			   0 : READ_ONCE(peer->link_packets));
 		WRITE_ONCE(peer->link_second, now);
 		WRITE_ONCE(peer->link_requests, 0);
+		WRITE_ONCE(peer->link_packets, 0);
 	}
+	WRITE_ONCE(peer->link_packets, peer->link_packets + 1 + msg->bytes / LINK_PACKET_BYTES);
 	more = min(msg->bytes / LINK_SEGMENT_BYTES, LINK_SAMPLE_SEGMENTS);
 	WRITE_ONCE(peer->link_requests, peer->link_requests + 1 + more);
 	if (peer->link_requests >= rc_busy && time_after_eq(now, READ_ONCE(peer->link_retry_at)))
@@ -546,6 +583,40 @@ static int link_alive(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long rece
 	return 0;
 }
 
+/*
+ * VQP_RPC_LINK_YIELD from node gid. What is under way goes on by dc, and the next link to that node
+ * begins as if it had been refused.
+ */
+static int link_yield(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
+{
+	struct vqp_link *link = vqp_link_get(gid, be32_to_cpu(msg->link));
+
+	if (!link)
+		return -ENOENT;
+	spin_lock_bh(&link_list_lock);
+	/* Nobody touches a link that has ended; see link_end(). */
+	if (rcu_access_pointer(link->peer->link) == link) {
+		link->peer->link_refusals = LINK_YIELD_REFUSALS;
+		vqp_link_fail(link);
+	}
+	spin_unlock_bh(&link_list_lock);
+	vqp_link_put(link);
+	return 0;
+}
+
+/* VQP_RPC_LINK_COME from node gid. The next request that could go by rc begins a link. */
+static int link_come(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
+{
+	struct vqp_peer *peer;
+
+	rcu_read_lock();
+	peer = vqp_peer_find(gid);
+	if (peer)
+		WRITE_ONCE(peer->link_retry_at, jiffies);
+	rcu_read_unlock();
+	return peer ? 0 : -ENOENT;
+}
+
 /* ---- Coming and going ---- */
 
 /* vqp_device_user.down: the parent goes, and all VQPs on dc have failed. Ends all links. */
@@ -579,10 +650,13 @@ int __init vqp_link_init(void)
 		return ret;
 	}
 	vqp_mr_set_user(&vqp_window_mr_user);
+	vqp_rpc_handle(VQP_RPC_LINK_ROOM, vqp_rc_target_room);
 	vqp_rpc_handle(VQP_RPC_LINK_OPEN, vqp_rc_target_open);
 	vqp_rpc_handle(VQP_RPC_LINK_PROBED, vqp_rc_target_probed);
 	vqp_rpc_handle(VQP_RPC_LINK_CLOSE, vqp_rc_target_close);
 	vqp_rpc_handle(VQP_RPC_LINK_ALIVE, link_alive);
+	vqp_rpc_handle(VQP_RPC_LINK_YIELD, link_yield);
+	vqp_rpc_handle(VQP_RPC_LINK_COME, link_come);
 	vqp_rpc_handle(VQP_RPC_WINDOW, vqp_window_open);
 	vqp_rpc_handle(VQP_RPC_REVOKE, vqp_rkey_revoke);
 	return 0;

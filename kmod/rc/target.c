@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/jiffies.h>
+#include <linux/math64.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -22,6 +23,12 @@
  */
 #define TARGET_SILENT_JIFFIES	(60 * HZ)
 #define TARGET_ASK_MS		5000		/* the time limit of that question */
+/* If there is no room for another target, the use of those there are is measured for so long. */
+#define TARGET_USE_JIFFIES	HZ
+/* A target ends for another that would be used more than so many times as much, ... */
+#define TARGET_USE_RATIO	2
+#define TARGET_KEEP_JIFFIES	(5 * HZ)	/* ... but not before it is that old. */
+#define TARGET_ROOM_JIFFIES	(5 * HZ)	/* The room is kept for the other for this time. */
 
 /* Held by target_stop_each(), which drops target_mutex inside its walk, and by removals. */
 static DEFINE_MUTEX(target_walk);
@@ -94,6 +101,7 @@ static struct vqp_rc_target *target_create(const u8 *gid, const struct vqp_rpc_m
 	target->epoch = be32_to_cpu(msg->epoch);
 	target->link = be32_to_cpu(msg->link);
 	target->first_psn = be32_to_cpu(msg->psn) & VQP_PSN_MASK;
+	target->made_at = jiffies;
 	mutex_init(&target->lock);
 	INIT_LIST_HEAD(&target->windows);
 	INIT_WORK(&target->revoke, vqp_window_revoke_work);
@@ -168,6 +176,27 @@ static u32 target_count_live(void)
 	return live;
 }
 
+/* The room that a link has made is kept for node `gid` until then, in jiffies. */
+static struct {
+	u8 gid[VQP_GID_BYTES];
+	unsigned long until;
+	bool is;
+} target_kept;				/* under target_mutex */
+
+/* Is there room for a target of node gid's? */
+static bool target_has_room(const u8 *gid)
+{
+	u32 live = target_count_live();
+
+	mutex_lock(&target_mutex);
+	if (target_kept.is && time_after(jiffies, target_kept.until))
+		target_kept.is = false;
+	if (target_kept.is && memcmp(target_kept.gid, gid, VQP_GID_BYTES))
+		live++;
+	mutex_unlock(&target_mutex);
+	return live < vqp_link_max();
+}
+
 int vqp_rc_target_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
 {
 	struct vqp_rc_target *target = vqp_rc_target_get(gid, msg);
@@ -179,7 +208,7 @@ int vqp_rc_target_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long rec
 		return -EEXIST;
 	}
 	target_stop_old(gid, be32_to_cpu(msg->epoch));
-	if (target_count_live() >= vqp_link_max())
+	if (!target_has_room(gid))
 		return -EBUSY;
 	target = target_create(gid, msg);
 	if (!target)
@@ -196,6 +225,8 @@ int vqp_rc_target_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long rec
 		/* Before vqp_parent_leave(), so that vqp_rc_target_down() finds the target. */
 		mutex_lock(&target_mutex);
 		list_add(&target->node, &target_list);
+		if (!memcmp(target_kept.gid, gid, VQP_GID_BYTES))
+			target_kept.is = false;
 		mutex_unlock(&target_mutex);
 	}
 	vqp_parent_leave(token);
@@ -216,6 +247,8 @@ int vqp_rc_target_probed(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long r
 		ret = ib_query_qp(target->qp, &attr, IB_QP_RQ_PSN, &init);
 		if (ret || (attr.rq_psn & VQP_PSN_MASK) == target->first_psn)
 			ret = -ENODATA;
+		target->tells_psn = !ret;
+		target->used_psn = attr.rq_psn;
 	}
 	mutex_unlock(&target->lock);
 	vqp_rc_target_put(target);
@@ -234,6 +267,146 @@ int vqp_rc_target_close(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long re
 	ret = target->stop_status;
 	vqp_rc_target_put(target);
 	return ret;
+}
+
+/* ---- Targets that end so that others can begin ---- */
+
+/* The node that asked for room in vain, and would use a link most. Under target_mutex. */
+static struct {
+	u8 gid[VQP_GID_BYTES];
+	u32 packets;			/* a second; 0: there is none */
+} target_wanted;
+
+static unsigned long target_measured_at;	/* in jiffies; only the work uses it */
+static bool target_measuring;			/* likewise: the use is being measured since then */
+
+static void target_rotate_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(target_rotate, target_rotate_work);
+
+/* The packets that have come since the last call; U32_MAX for a target that is to stay. */
+static u32 target_use(struct vqp_rc_target *target)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+	u32 packets = U32_MAX;
+
+	mutex_lock(&target->lock);
+	if (target->qp && target->tells_psn &&
+	    !ib_query_qp(target->qp, &attr, IB_QP_RQ_PSN, &init)) {
+		packets = (attr.rq_psn - target->used_psn) & VQP_PSN_MASK;
+		target->used_psn = attr.rq_psn;
+	}
+	mutex_unlock(&target->lock);
+	return time_before(jiffies, target->made_at + TARGET_KEEP_JIFFIES) ? U32_MAX : packets;
+}
+
+/* The target that was used least since the last call, referenced, and *packets. NULL: none. */
+static struct vqp_rc_target *target_least_used(u32 *packets)
+{
+	struct vqp_rc_target *target, *least = NULL, *prev = NULL;
+	u32 used;
+
+	*packets = U32_MAX;
+	mutex_lock(&target_walk);
+	mutex_lock(&target_mutex);
+	list_for_each_entry(target, &target_list, node) {
+		vqp_rc_target_hold(target);
+		mutex_unlock(&target_mutex);
+		if (prev)
+			vqp_rc_target_put(prev);
+		prev = target;
+		used = target_use(target);
+		if (used < *packets) {
+			if (least)
+				vqp_rc_target_put(least);
+			vqp_rc_target_hold(target);
+			least = target;
+			*packets = used;
+		}
+		mutex_lock(&target_mutex);
+	}
+	mutex_unlock(&target_mutex);
+	if (prev)
+		vqp_rc_target_put(prev);
+	mutex_unlock(&target_walk);
+	return least;
+}
+
+/*
+ * Have the least used target, of `packets` packets a second, make room for the node that has asked
+ * most for it, if that would use the link more than TARGET_USE_RATIO times as much.
+ */
+static void target_make_room(struct vqp_rc_target *target, u32 packets)
+{
+	struct vqp_rpc_msg msg = {
+		.kind = VQP_RPC_LINK_YIELD,
+		.link = cpu_to_be32(target->link),
+	};
+	u8 gid[VQP_GID_BYTES];
+	bool make;
+
+	mutex_lock(&target_mutex);
+	make = target_wanted.packets / TARGET_USE_RATIO > packets;
+	target_wanted.packets = 0;
+	memcpy(gid, target_wanted.gid, VQP_GID_BYTES);
+	if (make) {
+		memcpy(target_kept.gid, gid, VQP_GID_BYTES);
+		target_kept.until = jiffies + TARGET_ROOM_JIFFIES;
+		target_kept.is = true;
+	}
+	mutex_unlock(&target_mutex);
+	if (!make)
+		return;
+	/* An initiator that does not answer sends nothing either, most likely. */
+	if (vqp_rpc(target->gid, &msg, TARGET_ASK_MS))
+		vqp_rc_target_stop(target);
+	msg = (struct vqp_rpc_msg) { .kind = VQP_RPC_LINK_COME };
+	vqp_rpc(gid, &msg, TARGET_ASK_MS);
+}
+
+/* After a link has asked for room in vain, it runs when the measuring begins, and when it ends. */
+static void target_rotate_work(struct work_struct *work)
+{
+	struct vqp_rc_target *target;
+	unsigned long took;
+	u32 packets;
+
+	/* Another has asked while it ran. */
+	if (target_measuring &&
+	    time_before(jiffies, target_measured_at + TARGET_USE_JIFFIES)) {
+		queue_delayed_work(system_dfl_wq, to_delayed_work(work), TARGET_USE_JIFFIES);
+		return;
+	}
+	target = target_least_used(&packets);
+	took = max(jiffies - target_measured_at, 1UL);
+	target_measured_at = jiffies;
+	target_measuring = !target_measuring;
+	if (target_measuring)
+		queue_delayed_work(system_dfl_wq, to_delayed_work(work), TARGET_USE_JIFFIES);
+	else if (target)
+		target_make_room(target, div_u64((u64)packets * HZ, took));
+	if (target)
+		vqp_rc_target_put(target);
+}
+
+int vqp_rc_target_room(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
+{
+	const u32 packets = be32_to_cpu(msg->count);
+
+	target_stop_old(gid, be32_to_cpu(msg->epoch));
+	if (target_has_room(gid))
+		return 0;
+	if (!vqp_link_max())
+		return -EBUSY;
+	mutex_lock(&target_mutex);
+	if (packets > target_wanted.packets) {
+		target_wanted.packets = packets;
+		memcpy(target_wanted.gid, gid, VQP_GID_BYTES);
+	}
+	mutex_unlock(&target_mutex);
+	/* The work does not wait for others here, because they hold receives of rpcs meanwhile. */
+	queue_delayed_work(system_dfl_wq, &target_rotate, 0);
+	return -EBUSY;
 }
 
 /* ---- Targets that their initiators have left ---- */
@@ -341,6 +514,7 @@ int __init vqp_rc_target_init(void)
 void vqp_rc_target_exit(void)
 {
 	cancel_delayed_work_sync(&target_look);
+	cancel_delayed_work_sync(&target_rotate);
 	target_stop_each(NULL);
 	vqp_window_exit();
 	target_forget(true);

@@ -24,12 +24,15 @@ struct vqp_rc_target {
 	u32 epoch;
 	u32 link;
 	u32 first_psn;			/* the PSN of the initiator's first request, constant */
+	unsigned long made_at;		/* jiffies, constant */
 	struct mutex lock;		/* guards the fields below, except for windows */
 	struct ib_qp *qp;		/* NULL: the target has stopped. */
 	int stop_status;		/* when stopped: 0 if psn is known, else -errno */
 	u32 psn;			/* when stopped: the first PSN that was not carried out */
 	unsigned long stopped_at;	/* jiffies */
 	u32 seen_psn;			/* the PSN at the latest check for traffic */
+	bool tells_psn;			/* The device has told that the PSN has moved. */
+	u32 used_psn;			/* the PSN when its use was measured last */
 	struct list_head windows;	/* struct window_holder, under rc/window.c's lock */
 	struct work_struct revoke;	/* has the initiator let go of windows that end */
 };
@@ -40,7 +43,8 @@ void vqp_rc_target_exit(void);
 /* The parent goes: stop all rc targets. Process context. */
 void vqp_rc_target_down(void);
 
-/* VQP_RPC_LINK_OPEN, _PROBED and _CLOSE from node gid. 0 or -errno. Process context. */
+/* VQP_RPC_LINK_ROOM, _OPEN, _PROBED and _CLOSE from node gid. 0 or -errno. Process context. */
+int vqp_rc_target_room(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at);
 int vqp_rc_target_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at);
 int vqp_rc_target_probed(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at);
 int vqp_rc_target_close(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at);

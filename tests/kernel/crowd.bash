@@ -24,3 +24,30 @@ serve_regions() {
 		echo "$key $addr"
 	done
 }
+
+# ADDRESS PORT KEY ADDR: vqp-a reads there some dozens of times in a second, until stop_all.
+reads_now_and_then() {
+	touch /run/vqp/reading
+	setsid -f ip netns exec vqp-a bash -c "while [[ -e /run/vqp/reading ]]; do
+		vqpt read $* --count=20; sleep 0.3
+	done" >/dev/null 2>&1 </dev/null
+}
+
+begin_asks() { begin_probes 'p:vqp_test/ask vqp_rc_target_room'; }
+
+# SECONDS ADDRESS PORT KEY ADDR: vqp-f reads there all the time; no QP of the rc carrier is made.
+asks_in_vain() {
+	begin_probes 'p:vqp_test/made vqp_rc_qp_create'
+	serve vqp-f flood read "${@:2}" --bytes=8 --depth=8
+	sleep "$1"
+	end_probes
+	not grep ' made: ' /run/vqp/trace
+}
+
+asks_were_at_most() {
+	end_probes
+	local asks
+	asks=$(grep -c ' ask: ' /run/vqp/trace)
+	echo "$asks asks"
+	((1 <= asks && asks <= $1))
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,four,virtual,long,budget:300
-# Windows: who gets them where there are not enough. What runs on the nodes is in crowd.bash.
+# bats file_tags=nodes,four,virtual,long,budget:360
+# Links and windows: who gets them where there are not enough. What runs on the nodes is in crowd.bash.
 
 bats_require_minimum_version 1.5.0
 load ../lib/testbed
@@ -18,7 +18,8 @@ setup_file() {
 
 teardown() {
 	fault off
-	on_each bash -c 'source /vqp/tests/lib/vqp.bash; stop_all'
+	links_to_2 32
+	on_each bash -c 'source /vqp/tests/lib/vqp.bash; rm -f /run/vqp/reading; stop_all'
 }
 
 teardown_file() { on_each bash -c 'source /vqp/tests/lib/vqp.bash; remove_boxes'; }
@@ -75,4 +76,24 @@ silent_peers_cost() {
 	on 1 stop_all
 	target=$(server mem-server 731)
 	on 1 "serve vqp-a flood read 10.90.0.3 $target --bytes=8; goes_on"
+}
+
+# NUMBER: so many links may node 2 be the target of
+links_to_2() { on 2 "echo $1 >/sys/module/vqp/parameters/rc_max"; }
+
+@test "a busy client gets the link of one that uses it little" {
+	target=$(server mem-server 732)
+	on_each bash -c 'source /vqp/tests/kernel/crowd.bash; eventually links_down'
+	links_to_2 1
+	on 1 "reads_now_and_then 10.90.0.3 $target; goes_on"
+	on 3 "known vqp-e 10.90.0.3; serve vqp-e flood read 10.90.0.3 $target --bytes=8 --depth=8; within 60 goes_on"
+	on 1 'eventually links_down'
+}
+
+@test "a client that is refused a link makes nothing for it, and asks less and less" {
+	target=$(server mem-server 732)
+	links_to_2 0
+	on 2 begin_asks
+	on 4 "known vqp-f 10.90.0.3; asks_in_vain 12 10.90.0.3 $target"
+	on 2 'asks_were_at_most 5'
 }
