@@ -99,7 +99,7 @@ test-containers: build $(TOOLS) ## every way of starting containers, and what go
 	SUITE_TIMEOUT=4000 tests/run $(or $(kernels_of_$(IMAGE)),$(two_kernels)) $(if $(IMAGE),--image $(IMAGE)) containers networks functions platforms platforms-faults kubernetes
 
 test-kernels: build $(TOOLS) ## what the module is for on each of its kernels: a quarter of an hour each [KERNELS="6.1 6.12 newest"]
-	SUITE_TIMEOUT=4000 tests/run $(KERNELS:%=--kernel %) uapi vqp rc crowd pull copies node containers soak
+	SUITE_TIMEOUT=4000 tests/run $(KERNELS:%=--kernel %) uapi vqp rc crowd address pull copies node containers soak
 
 test-workshop: build $(TOOLS) ## what tests and measures is tested itself: toolbox, testbed, runner, checks, bench: a quarter of an hour
 	tests/run check toolbox bench run second-try machines testbed

@@ -107,7 +107,7 @@ static int initiator_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg
 		pkt->src_qkey = parent->dct.qkey;
 		if (pkt->flags & VQP_PKT_OPEN)
 			initiator_fill_open(vqp, parent, pkt);
-		dest.ah = vqp->dc.peer->ah;
+		dest.ah = vqp_peer_ah(vqp->dc.peer);
 		vqp_prio_note(vqp->ns);
 		vqp->dc.peer->tx_packets++;
 		initiator_tell_resent(vqp);

@@ -259,7 +259,7 @@ void vqp_responder_input(struct vqp_lane *lane, struct vqp_peer *peer, u32 qpn,
 	struct responder_sender sender = {
 		.gid = peer->gid,
 		.lane = lane,
-		.dest = { .ah = peer->ah, .qpn = qpn, .qkey = pkt->src_qkey },
+		.dest = { .ah = vqp_peer_ah(peer), .qpn = qpn, .qkey = pkt->src_qkey },
 	};
 
 	peer->rx_packets++;

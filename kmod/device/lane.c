@@ -81,7 +81,8 @@ int vqp_lane_send(struct vqp_lane *lane, const struct vqp_lane_dest *dest,
 	header = vqp_wire_build(page_address(buf->page), pkt);
 	if (bytes)
 		ret = vqp_cursor_gather(c, page_address(buf->page) + header, bytes);
-	if (!ret)
+	/* Without an address handle the packet is lost, as it may be on the network. */
+	if (!ret && dest->ah)
 		ret = lane_post(lane, buf, dest, header + bytes);
 	spin_unlock_bh(&lane->tx_lock);
 	if (!ret)
@@ -325,7 +326,7 @@ static int lane_start_qp(struct vqp_lane *lane)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
-		.port_num = lane->parent->port,
+		.port_num = lane->parent->gid.port,
 		.qkey = lane->parent->dct.qkey,
 	};
 	int ret;

@@ -59,7 +59,7 @@ struct vqp_lane {
 
 /* The UD QP that a packet goes to. */
 struct vqp_lane_dest {
-	struct ib_ah *ah;
+	struct ib_ah *ah;		/* or NULL, which loses the packet */
 	u32 qpn;
 	u32 qkey;
 };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-#include <linux/inet.h>
+#include <linux/list.h>	/* irq_poll.h lacks it. */
 #include <linux/irq_poll.h>
 #include <linux/module.h>
+#include <linux/netdevice.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
-#include <net/addrconf.h>
-#include <rdma/ib_cache.h>
 #include "base/compat.h"
 #include "base/dct_cache.h"
 #include "base/node.h"
+#include "device/gid.h"
 #include "device/lane.h"
 #include "device/parent.h"
 #include "device/peer.h"
@@ -19,10 +19,6 @@
 static char *parent_name;
 module_param_named(parent, parent_name, charp, 0444);
 MODULE_PARM_DESC(parent, "RDMA device to use (default: the first usable one)");
-
-static char *parent_address;
-module_param_named(address, parent_address, charp, 0444);
-MODULE_PARM_DESC(address, "the node's address, if the device has it (default: its first IPv4 one)");
 
 static unsigned int giveup_ms = 4000;
 module_param(giveup_ms, uint, 0444);
@@ -34,6 +30,12 @@ MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4
 #define PARENT_RTO_MAX_US	(500U * 1000)
 #define PARENT_CLOSE_US		(200U * 1000)
 #define PARENT_GIVEUP_MAX_MS	(VQP_FORGET_US / 1000)
+/* An address that has gone may come back in this time, as with DHCP, and nobody notices. */
+#define PARENT_GONE_JIFFIES	(3 * HZ)
+/* After this time the device is looked at when its interface has changed, or lacks its address. */
+#define PARENT_LOOK_JIFFIES	(HZ / 10)
+/* A better address, or a greater MTU, makes the parent anew within this time. */
+#define PARENT_NEW_JIFFIES	(60 * HZ)
 
 /* Sixteen flows with full windows do not overrun the receives of a lane. */
 static_assert(16 * PARENT_WINDOW_PACKETS <= VQP_LANE_RX_SLOTS);
@@ -43,7 +45,7 @@ struct parent_client {
 	struct list_head link;		/* in parent_clients, under parent_mutex */
 	struct ib_device *dev;
 	struct ib_event_handler events;
-	struct work_struct work;	/* It checks the parent, and uses dev if there is none. */
+	struct delayed_work work;	/* It checks the parent, and uses dev if there is none. */
 };
 
 /* Serializes the making and the end of a parent. Readers use RCU, or SRCU where they sleep. */
@@ -52,9 +54,8 @@ static LIST_HEAD(parent_clients);	/* under parent_mutex */
 static struct vqp_parent __rcu *parent_now;
 static LIST_HEAD(parent_users);		/* complete before the first device is added */
 static u32 parent_lives;		/* the number of parents made, under parent_mutex */
+static u8 parent_lost[VQP_GID_BYTES];	/* the address that a parent has lost, likewise; or 0 */
 DEFINE_STATIC_SRCU(parent_srcu);
-/* The parameter `address` as a GID; or ::, which is no device's GID, if it is not set. */
-static struct in6_addr parent_wanted __ro_after_init;
 
 void __init vqp_device_use(struct vqp_device_user *user)
 {
@@ -88,69 +89,6 @@ void vqp_parent_leave(int token)
 bool vqp_parent_is_up(void)
 {
 	return rcu_access_pointer(parent_now);
-}
-
-/*
- * The rank of a GID as the node's address; 0 if it cannot be used. An IPv4 address ranks before an
- * IPv6 address, because operators read it more easily. A link-local address, which does not reach
- * beyond the network link, ranks last.
- */
-static int parent_rate_gid(const struct ib_gid_attr *attr)
-{
-	const struct in6_addr *addr = (const struct in6_addr *)attr->gid.raw;
-	struct net_device *ndev;
-	bool host;
-
-	if (attr->gid_type == IB_GID_TYPE_ROCE)
-		return 0;
-	/* The table has the addresses of containers, too, on macvlans of the device's interface. */
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	host = !IS_ERR(ndev) && net_eq(dev_net(ndev), &init_net);
-	rcu_read_unlock();
-	if (!host)
-		return 0;
-	if (ipv6_addr_equal(addr, &parent_wanted))
-		return 4;
-	if (ipv6_addr_v4mapped(addr))
-		return 3;
-	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL ? 1 : 2;
-}
-
-static bool parent_port_active(struct ib_device *dev, u32 port, struct ib_port_attr *pa)
-{
-	return !ib_query_port(dev, port, pa) && pa->state == IB_PORT_ACTIVE;
-}
-
-/* Choose the port and GID with the best rank. Returns 0; or -EADDRNOTAVAIL if there is none yet. */
-static int parent_choose_gid(struct vqp_parent *parent)
-{
-	struct ib_device *dev = parent->dev;
-	const struct ib_gid_attr *attr;
-	int best = 0, rate, i;
-	struct ib_port_attr pa;
-	u32 port;
-
-	rdma_for_each_port(dev, port) {
-		if (!parent_port_active(dev, port, &pa))
-			continue;
-		for (i = 0; i < pa.gid_tbl_len; i++) {
-			attr = rdma_get_gid_attr(dev, port, i);
-			if (IS_ERR(attr))
-				continue;
-			rate = parent_rate_gid(attr);
-			if (rate > best) {
-				best = rate;
-				parent->port = port;
-				parent->gid_index = i;
-				parent->mtu = min_t(u32, ib_mtu_enum_to_int(pa.active_mtu),
-						    PAGE_SIZE);
-				memcpy(parent->dct.node_gid, attr->gid.raw, VQP_GID_BYTES);
-			}
-			rdma_put_gid_attr(attr);
-		}
-	}
-	return best ? 0 : -EADDRNOTAVAIL;
 }
 
 static void parent_free(struct vqp_parent *parent)
@@ -200,9 +138,11 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 		return ERR_PTR(-ENOMEM);
 	parent->dev = dev;
 	parent_set_input(parent);
-	ret = parent_choose_gid(parent);
+	ret = vqp_gid_choose(dev, &parent->gid);
 	if (ret)
 		goto free;
+	parent->mtu = parent->gid.mtu;
+	memcpy(parent->dct.node_gid, parent->gid.raw, VQP_GID_BYTES);
 	parent->cfg = (struct vqp_tx_cfg) {
 		.payload_bytes = (parent->mtu - VQP_WIRE_HEADER_MAX) & ~7U,
 		.window_packets = PARENT_WINDOW_PACKETS,
@@ -255,6 +195,8 @@ static void parent_down(void)
 	synchronize_rcu();
 	synchronize_srcu(&parent_srcu);
 	vqp_ns_set_host_gid(NULL);
+	if (parent->gone)
+		memcpy(parent_lost, parent->gid.raw, VQP_GID_BYTES);
 	list_for_each_entry(user, &parent_users, link)
 		if (user->down)
 			user->down();
@@ -282,6 +224,7 @@ static void parent_up(struct parent_client *client)
 	}
 	parent->recheck = &client->work;
 	parent->life = ++parent_lives;
+	parent->made_at = jiffies;
 	list_for_each_entry(user, &parent_users, link)
 		if (user->up)
 			user->up(parent);
@@ -289,56 +232,98 @@ static void parent_up(struct parent_client *client)
 	vqp_ns_set_host_gid(parent->dct.node_gid);
 	/* A lane may have failed for good before `recheck` was set. */
 	if (READ_ONCE(parent->broken))
-		queue_work(system_dfl_wq, parent->recheck);
-	pr_info("parent %s port %u, %pI6c, mtu %u, %u lanes, %llu KiB\n",
-		dev_name(&dev->dev), parent->port, parent->dct.node_gid, parent->mtu,
-		parent->nlanes, parent->pool_bytes >> 10);
+		mod_delayed_work(system_dfl_wq, parent->recheck, 0);
+	pr_info("parent %s port %u, %pI6c, its %s address, mtu %u, %u lanes, %llu KiB\n",
+		dev_name(&dev->dev), parent->gid.port, parent->gid.raw,
+		vqp_gid_rank_name(parent->gid.rank), parent->mtu, parent->nlanes,
+		parent->pool_bytes >> 10);
 }
 
-/* Was the parent made with another address than `address` names, which has become usable since? */
+static bool parent_is_new(const struct vqp_parent *parent)
+{
+	return time_before(jiffies, parent->made_at + PARENT_NEW_JIFFIES);
+}
+
+/*
+ * Is there a better address by now? So is the one that a parent has lost, which other nodes know;
+ * any that was named; and any, where the parent's does not reach beyond the network link. Others
+ * count while the parent is new, because a node gets its addresses one after the other: to change
+ * the address fails all VQPs.
+ */
 static bool parent_is_outdone(const struct vqp_parent *parent)
 {
-	const struct ib_gid_attr *attr;
-	struct ib_port_attr pa;
-	bool outdone;
+	struct vqp_gid gid;
 
-	if (ipv6_addr_any(&parent_wanted) ||
-	    !memcmp(&parent_wanted, parent->dct.node_gid, VQP_GID_BYTES))
-		return false;
-	attr = rdma_find_gid(parent->dev, (const union ib_gid *)&parent_wanted,
-			     IB_GID_TYPE_ROCE_UDP_ENCAP, NULL);
-	if (IS_ERR(attr))
-		return false;
-	outdone = parent_rate_gid(attr) && parent_port_active(parent->dev, attr->port_num, &pa);
-	rdma_put_gid_attr(attr);
-	return outdone;
+	if (memcmp(parent_lost, parent->gid.raw, VQP_GID_BYTES) &&
+	    !vqp_gid_find(parent->dev, parent->gid.port, parent_lost, &gid)) {
+		memset(parent_lost, 0, VQP_GID_BYTES);
+		return true;
+	}
+	return !vqp_gid_choose(parent->dev, &gid) && gid.rank > parent->gid.rank &&
+	       (gid.rank == VQP_GID_WANTED || parent->gid.rank == VQP_GID_LINK_LOCAL ||
+		parent_is_new(parent));
 }
 
-/* Do all lanes work, and is the parent's address still an address of the device, and the best? */
+/* The device has not got the parent's address any more. Is it still the parent, for a while? */
+static bool parent_lacks_address(struct vqp_parent *parent)
+{
+	if (!parent->gone) {
+		pr_info("%s has lost the address %pI6c\n", dev_name(&parent->dev->dev),
+			parent->gid.raw);
+		parent->gone = true;
+		parent->gone_at = jiffies;
+		vqp_peer_lose_ahs();
+	}
+	return time_before(jiffies, parent->gone_at + PARENT_GONE_JIFFIES);
+}
+
+/* The device has the parent's address, perhaps again. */
+static void parent_has_address(struct vqp_parent *parent, const struct vqp_gid *now)
+{
+	if (parent->gone)
+		pr_info("%s has the address %pI6c again\n", dev_name(&parent->dev->dev),
+			parent->gid.raw);
+	parent->gone = false;
+	if (now->index == parent->gid.index)
+		return;
+	/* The handles that there are have the index that was. */
+	WRITE_ONCE(parent->gid.index, now->index);
+	vqp_peer_lose_ahs();
+}
+
+/* Is the parent as good as a new one would be? */
 static bool parent_valid(struct vqp_parent *parent)
 {
-	const struct ib_gid_attr *attr;
-	bool valid;
+	struct vqp_gid now;
 
-	attr = rdma_get_gid_attr(parent->dev, parent->port, parent->gid_index);
-	if (IS_ERR(attr))
+	lockdep_assert_held(&parent_mutex);
+	if (READ_ONCE(parent->broken))
 		return false;
-	valid = !READ_ONCE(parent->broken) && parent_rate_gid(attr) &&
-		!memcmp(attr->gid.raw, parent->dct.node_gid, VQP_GID_BYTES) &&
-		!parent_is_outdone(parent);
-	rdma_put_gid_attr(attr);
-	return valid;
+	if (vqp_gid_find(parent->dev, parent->gid.port, parent->gid.raw, &now))
+		return parent_lacks_address(parent);
+	parent_has_address(parent, &now);
+	if (now.mtu < parent->mtu || (now.mtu > parent->mtu && parent_is_new(parent))) {
+		pr_info("%s has an MTU of %u bytes now, and had %u\n",
+			dev_name(&parent->dev->dev), now.mtu, parent->mtu);
+		return false;
+	}
+	return !parent_is_outdone(parent);
 }
 
 static void parent_work(struct work_struct *work)
 {
-	struct parent_client *client = container_of(work, struct parent_client, work);
+	struct parent_client *client = container_of(to_delayed_work(work), struct parent_client,
+						    work);
 	struct vqp_parent *parent;
 
 	mutex_lock(&parent_mutex);
 	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
-	if (parent && parent->dev == client->dev && !parent_valid(parent))
-		parent_down();
+	if (parent && parent->dev == client->dev) {
+		if (!parent_valid(parent))
+			parent_down();
+		else if (parent->gone && !list_empty(&client->link))
+			queue_delayed_work(system_dfl_wq, &client->work, PARENT_LOOK_JIFFIES);
+	}
 	/* A device that is being removed does not become the parent again. */
 	if (!list_empty(&client->link))
 		parent_up(client);
@@ -361,7 +346,7 @@ void vqp_parent_free_cq(struct ib_cq *cq)
 void vqp_parent_break(struct vqp_parent *parent)
 {
 	if (!xchg(&parent->broken, true) && parent->recheck)
-		queue_work(system_dfl_wq, parent->recheck);
+		mod_delayed_work(system_dfl_wq, parent->recheck, 0);
 }
 
 static void parent_event(struct ib_event_handler *handler, struct ib_event *event)
@@ -369,12 +354,45 @@ static void parent_event(struct ib_event_handler *handler, struct ib_event *even
 	struct parent_client *client = container_of(handler, struct parent_client, events);
 
 	if (event->event == IB_EVENT_GID_CHANGE || event->event == IB_EVENT_PORT_ACTIVE)
-		queue_work(system_dfl_wq, &client->work);
+		mod_delayed_work(system_dfl_wq, &client->work, 0);
 }
+
+/* Have all devices checked. Under parent_mutex. */
+static void parent_check_all(void)
+{
+	struct parent_client *client;
+
+	lockdep_assert_held(&parent_mutex);
+	list_for_each_entry(client, &parent_clients, link)
+		mod_delayed_work(system_dfl_wq, &client->work, 0);
+}
+
+static void parent_look_work(struct work_struct *work)
+{
+	mutex_lock(&parent_mutex);
+	parent_check_all();
+	mutex_unlock(&parent_mutex);
+}
+
+static DECLARE_DELAYED_WORK(parent_look, parent_look_work);
+
+/* RDMA devices do not tell when their MTU changes. Under rtnl, inside which no lock of ours is. */
+static int parent_netdev_event(struct notifier_block *nb, unsigned long event, void *info)
+{
+	const struct net_device *ndev = netdev_notifier_info_to_dev(info);
+
+	if (event == NETDEV_CHANGEMTU && net_eq(dev_net(ndev), &init_net))
+		queue_delayed_work(system_dfl_wq, &parent_look, PARENT_LOOK_JIFFIES);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block parent_netdev_nb = {
+	.notifier_call = parent_netdev_event,
+};
 
 static void parent_remove(struct ib_device *dev, void *data)
 {
-	struct parent_client *client = data, *other;
+	struct parent_client *client = data;
 	struct vqp_parent *parent;
 
 	ib_unregister_event_handler(&client->events);
@@ -382,15 +400,14 @@ static void parent_remove(struct ib_device *dev, void *data)
 	list_del_init(&client->link);
 	mutex_unlock(&parent_mutex);
 	/* Off the list, the work is queued only by lanes of this device, until parent_down(). */
-	cancel_work_sync(&client->work);
+	cancel_delayed_work_sync(&client->work);
 	mutex_lock(&parent_mutex);
 	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
 	if (parent && parent->dev == dev)
 		parent_down();
-	list_for_each_entry(other, &parent_clients, link)
-		queue_work(system_dfl_wq, &other->work);
+	parent_check_all();
 	mutex_unlock(&parent_mutex);
-	cancel_work_sync(&client->work);
+	cancel_delayed_work_sync(&client->work);
 	kfree(client);
 }
 
@@ -407,7 +424,7 @@ static int parent_add(struct ib_device *dev)
 	if (!client)
 		return -ENOMEM;
 	client->dev = dev;
-	INIT_WORK(&client->work, parent_work);
+	INIT_DELAYED_WORK(&client->work, parent_work);
 	INIT_IB_EVENT_HANDLER(&client->events, dev, parent_event);
 	ib_set_client_data(dev, &parent_ib_client, client);
 	mutex_lock(&parent_mutex);
@@ -419,7 +436,7 @@ static int parent_add(struct ib_device *dev)
 	 * were added between parent_up() and the registration.
 	 */
 	ib_register_event_handler(&client->events);
-	queue_work(system_dfl_wq, &client->work);
+	mod_delayed_work(system_dfl_wq, &client->work, 0);
 	return 0;
 }
 
@@ -429,28 +446,27 @@ static struct ib_client parent_ib_client = {
 	.remove = parent_remove,
 };
 
-static int __init parent_read_address(void)
-{
-	__be32 v4;
-
-	if (!parent_address)
-		return 0;
-	if (in4_pton(parent_address, -1, (u8 *)&v4, -1, NULL)) {
-		ipv6_addr_set_v4mapped(v4, &parent_wanted);
-		return 0;
-	}
-	if (in6_pton(parent_address, -1, parent_wanted.s6_addr, -1, NULL))
-		return 0;
-	pr_err("address=%s is no address\n", parent_address);
-	return -EINVAL;
-}
-
 int __init vqp_parent_init(void)
 {
-	return parent_read_address() ?: ib_register_client(&parent_ib_client);
+	int ret;
+
+	ret = vqp_gid_init();
+	if (ret)
+		return ret;
+	ret = register_netdevice_notifier(&parent_netdev_nb);
+	if (ret)
+		return ret;
+	ret = ib_register_client(&parent_ib_client);
+	if (ret) {
+		unregister_netdevice_notifier(&parent_netdev_nb);
+		cancel_delayed_work_sync(&parent_look);
+	}
+	return ret;
 }
 
 void vqp_parent_exit(void)
 {
+	unregister_netdevice_notifier(&parent_netdev_nb);
+	cancel_delayed_work_sync(&parent_look);
 	ib_unregister_client(&parent_ib_client);
 }

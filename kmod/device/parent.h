@@ -12,6 +12,7 @@
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
+#include "device/gid.h"
 #include "engine/tx.h"
 
 struct vqp_lane;
@@ -43,8 +44,12 @@ struct vqp_device_user {
 struct vqp_parent {
 	struct ib_device *dev;
 	struct ib_pd *pd;
-	u32 port;
-	int gid_index;
+	/* The node's address. Its index may change, and is read without a lock. */
+	struct vqp_gid gid;
+	unsigned long made_at;		/* jiffies */
+	/* The device lacks that address, and since when. Under device/parent.c's lock. */
+	bool gone;
+	unsigned long gone_at;		/* jiffies */
 	u32 mtu;			/* the bytes of a UD payload */
 	struct vqp_tx_cfg cfg;		/* for the flows of this parent */
 	struct vqp_dct dct;		/* the metadata that other nodes send by */
@@ -54,7 +59,7 @@ struct vqp_parent {
 	u32 life;			/* unique among the parents of this load of the module */
 	/* A copy of vqp_device_user.input, which one user has. */
 	void (*input)(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
-	struct work_struct *recheck;	/* It checks whether this is still a good parent. */
+	struct delayed_work *recheck;	/* It checks whether this is still a good parent. */
 	bool broken;			/* A lane has failed for good. */
 };
 

@@ -4,8 +4,11 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
+#include "base/compat.h"
 #include "base/counters.h"
+#include "device/gid.h"
 #include "device/lane.h"
 #include "device/parent.h"
 #include "device/peer.h"
@@ -18,11 +21,28 @@
  * may have been reused.
  */
 #define PEER_DEFERRED_MS	200
+/*
+ * An address handle that nothing is posted by any more is destroyed after this time, when the
+ * device has long sent the packets that were. Should it not have, soft RoCE fails the lane, and
+ * those packets are lost.
+ */
+#define PEER_OLD_AH_JIFFIES	(10 * HZ)
+#define PEER_RENEWS_MAX		64	/* the most address handles that are made anew at a time */
 
 static DEFINE_HASHTABLE(peer_table, 10);	/* read under RCU */
-static DEFINE_MUTEX(peer_mutex);	/* serializes changes of peer_table */
-static struct workqueue_struct *peer_wq;
+static DEFINE_MUTEX(peer_mutex);	/* serializes changes of peer_table and address handles */
+static struct workqueue_struct *peer_wq;	/* for deferred packets */
+static struct workqueue_struct *peer_renew_wq;
 static atomic_t peer_deferred;		/* the number of deferred packets */
+
+/* An address handle that nothing is posted by any more. */
+struct peer_old_ah {
+	struct list_head node;		/* in peer_old_ahs */
+	struct ib_ah *ah;
+	unsigned long until;		/* It is destroyed then, in jiffies. */
+};
+
+static LIST_HEAD(peer_old_ahs);		/* in the order of `until`, under peer_mutex */
 
 /* A deferred packet. */
 struct peer_packet {
@@ -65,18 +85,136 @@ void vqp_peer_put(struct vqp_peer *peer)
 	kref_put(&peer->ref, peer_release);
 }
 
+/* ---- Address handles ---- */
+
+/* -EADDRNOTAVAIL: the device has not got the parent's address. */
 static struct ib_ah *peer_create_ah(struct vqp_parent *parent, const u8 *gid)
 {
 	struct rdma_ah_attr attr = {
-		.type = rdma_ah_find_type(parent->dev, parent->port),
+		.type = rdma_ah_find_type(parent->dev, parent->gid.port),
 	};
+	const struct ib_gid_attr *sgid;
 	union ib_gid dgid;
+	struct ib_ah *ah;
 
+	sgid = vqp_gid_get(parent->dev, &parent->gid);
+	if (IS_ERR(sgid))
+		return ERR_CAST(sgid);
 	memcpy(dgid.raw, gid, VQP_GID_BYTES);
-	rdma_ah_set_port_num(&attr, parent->port);
-	rdma_ah_set_grh(&attr, &dgid, 0, parent->gid_index, PEER_HOP_LIMIT, 0);
-	return rdma_create_user_ah(parent->pd, &attr, NULL);
+	rdma_ah_set_port_num(&attr, parent->gid.port);
+	rdma_ah_set_grh(&attr, &dgid, 0, sgid->index, PEER_HOP_LIMIT, 0);
+	ah = rdma_create_user_ah(parent->pd, &attr, NULL);
+	rdma_put_gid_attr(sgid);
+	return ah;
 }
+
+/* Give the peer an address handle; or destroy that, if the peer has one or it is outdated. */
+static void peer_set_ah(struct vqp_peer *peer, struct vqp_parent *parent, struct ib_ah *ah)
+{
+	lockdep_assert_held(&peer_mutex);
+	if (peer->ah || ah->sgid_attr->index != READ_ONCE(parent->gid.index))
+		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+	else
+		WRITE_ONCE(peer->ah, ah);
+}
+
+static void peer_renew_work(struct work_struct *work)
+{
+	struct vqp_peer *peer = container_of(work, struct vqp_peer, renew);
+	struct vqp_parent *parent;
+	struct ib_ah *ah;
+	int token;
+
+	parent = vqp_parent_enter(&token);
+	if (parent) {
+		ah = ERR_PTR(-EEXIST);
+		if (peer->life == parent->life && !READ_ONCE(peer->ah))
+			ah = peer_create_ah(parent, peer->gid);
+		if (!IS_ERR(ah)) {
+			mutex_lock(&peer_mutex);
+			peer_set_ah(peer, parent, ah);
+			mutex_unlock(&peer_mutex);
+		}
+		vqp_parent_leave(token);
+	}
+	vqp_peer_put(peer);
+}
+
+struct ib_ah *vqp_peer_ah(struct vqp_peer *peer)
+{
+	struct ib_ah *ah = READ_ONCE(peer->ah);
+
+	/* If it cannot be made, the next packet tries again. */
+	if (unlikely(!ah) && kref_get_unless_zero(&peer->ref) &&
+	    !queue_work(peer_renew_wq, &peer->renew))
+		vqp_peer_put(peer);
+	return ah;
+}
+
+static void peer_old_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(peer_old, peer_old_work);
+
+/* Destroy the handles whose time has come, or all. Returns the time to the next, in jiffies. */
+static unsigned long peer_destroy_old(bool all)
+{
+	struct peer_old_ah *old, *next;
+
+	lockdep_assert_held(&peer_mutex);
+	list_for_each_entry_safe(old, next, &peer_old_ahs, node) {
+		if (!all && time_before(jiffies, old->until))
+			return old->until - jiffies;
+		list_del(&old->node);
+		rdma_destroy_ah(old->ah, RDMA_DESTROY_AH_SLEEPABLE);
+		kfree(old);
+	}
+	return 0;
+}
+
+static void peer_old_work(struct work_struct *work)
+{
+	unsigned long delay;
+
+	mutex_lock(&peer_mutex);
+	delay = peer_destroy_old(false);
+	mutex_unlock(&peer_mutex);
+	if (delay)
+		queue_delayed_work(system_dfl_wq, &peer_old, delay);
+}
+
+/* Nothing is posted by the handle any more, when a grace period has passed. */
+static void peer_retire_ah(struct ib_ah *ah)
+{
+	struct peer_old_ah *old = kmalloc(sizeof(*old), GFP_KERNEL);
+
+	lockdep_assert_held(&peer_mutex);
+	if (!old) {
+		synchronize_rcu();
+		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+		return;
+	}
+	old->ah = ah;
+	old->until = jiffies + PEER_OLD_AH_JIFFIES;
+	list_add_tail(&old->node, &peer_old_ahs);
+}
+
+void vqp_peer_lose_ahs(void)
+{
+	struct vqp_peer *peer;
+	struct ib_ah *ah;
+	int bkt;
+
+	mutex_lock(&peer_mutex);
+	hash_for_each(peer_table, bkt, peer, node) {
+		ah = peer->ah;
+		WRITE_ONCE(peer->ah, NULL);
+		if (ah)
+			peer_retire_ah(ah);
+	}
+	mutex_unlock(&peer_mutex);
+	queue_delayed_work(system_dfl_wq, &peer_old, PEER_OLD_AH_JIFFIES);
+}
+
+/* ---- Peers ---- */
 
 static struct vqp_peer *peer_get_known(const u8 *gid)
 {
@@ -101,29 +239,37 @@ struct vqp_peer *vqp_peer_get(struct vqp_parent *parent, const u8 *gid)
 	if (!peer)
 		return ERR_PTR(-ENOMEM);
 	ah = peer_create_ah(parent, gid);
-	if (IS_ERR(ah)) {
+	if (ah == ERR_PTR(-EADDRNOTAVAIL)) {
+		/* It is made as soon as the address is there again; see vqp_peer_ah(). */
+		ah = NULL;
+	} else if (IS_ERR(ah)) {
 		kfree(peer);
 		return ERR_CAST(ah);
 	}
 	kref_init(&peer->ref);
 	memcpy(peer->gid, gid, VQP_GID_BYTES);
-	peer->ah = ah;
+	INIT_WORK(&peer->renew, peer_renew_work);
 	peer->life = parent->life;
 	vqp_count_made(VQP_OBJ_PEER);
 
 	mutex_lock(&peer_mutex);
 	other = peer_get_known(gid);
 	if (!other) {
+		if (ah)
+			peer_set_ah(peer, parent, ah);
 		kref_get(&peer->ref);
 		hash_add_rcu(peer_table, &peer->node, peer_hash(gid));
 	}
 	mutex_unlock(&peer_mutex);
 	if (!other)
 		return peer;
-	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+	if (ah)
+		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 	vqp_peer_put(peer);
 	return other;
 }
+
+/* ---- Deferred packets ---- */
 
 static void peer_deferred_work(struct work_struct *work)
 {
@@ -173,6 +319,8 @@ void vqp_peer_defer(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *b
 	queue_work(peer_wq, &p->work);
 }
 
+/* ---- Coming and going ---- */
+
 void vqp_peer_quiesce(void)
 {
 	flush_workqueue(peer_wq);
@@ -187,9 +335,11 @@ void vqp_peer_flush(void)
 	mutex_lock(&peer_mutex);
 	hash_for_each_safe(peer_table, bkt, next, peer, node) {
 		hash_del_rcu(&peer->node);
-		rdma_destroy_ah(peer->ah, RDMA_DESTROY_AH_SLEEPABLE);
+		if (peer->ah)
+			rdma_destroy_ah(peer->ah, RDMA_DESTROY_AH_SLEEPABLE);
 		vqp_peer_put(peer);
 	}
+	peer_destroy_old(true);
 	mutex_unlock(&peer_mutex);
 }
 
@@ -215,10 +365,19 @@ int __init vqp_peer_init(void)
 {
 	/* An ordered queue keeps the packets of a node in order while its address is resolved. */
 	peer_wq = alloc_ordered_workqueue("vqp_peer", WQ_MEM_RECLAIM);
-	return peer_wq ? 0 : -ENOMEM;
+	if (!peer_wq)
+		return -ENOMEM;
+	peer_renew_wq = alloc_workqueue("vqp_peer_renew", WQ_UNBOUND, PEER_RENEWS_MAX);
+	if (!peer_renew_wq) {
+		destroy_workqueue(peer_wq);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void vqp_peer_exit(void)
 {
+	cancel_delayed_work_sync(&peer_old);
+	destroy_workqueue(peer_renew_wq);
 	destroy_workqueue(peer_wq);
 }

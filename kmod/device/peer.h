@@ -12,6 +12,7 @@
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 #include <linux/vqp.h>
+#include <linux/workqueue.h>
 
 struct ib_ah;
 struct vqp_lane;
@@ -22,8 +23,10 @@ struct vqp_peer {
 	struct kref ref;		/* The table and each flow to the peer have one. */
 	struct hlist_node node;		/* in the table, read under RCU */
 	u8 gid[VQP_GID_BYTES];
-	struct ib_ah *ah;		/* valid while vqp_parent.life is `life` */
+	/* While vqp_parent.life is `life`; see vqp_peer_ah(). It changes under peer.c's lock. */
+	struct ib_ah *ah;
 	u32 life;
+	struct work_struct renew;	/* It makes `ah`, and has a reference on the peer. */
 	u32 qkey, epoch;		/* of the latest packet from the peer; 0: none came */
 	u64 tx_packets, rx_packets;	/* approximate: they are counted without a lock */
 	/* The link to the peer, or NULL; it changes under rc/link.c's lock. */
@@ -51,6 +54,19 @@ void vqp_peer_put(struct vqp_peer *peer);
 
 /* The peer if it is known, or NULL. Under rcu_read_lock(), without a reference. */
 struct vqp_peer *vqp_peer_find(const u8 *gid);
+
+/*
+ * The peer's address handle. NULL: there is none for the time being, and packets to the peer are
+ * lost; the call has one made. In an RCU reader, to which the handle is valid until it ends. Any
+ * context.
+ */
+struct ib_ah *vqp_peer_ah(struct vqp_peer *peer);
+
+/*
+ * The device's GID that address handles were made with has gone, or has another index now: send no
+ * more packets by them. Process context.
+ */
+void vqp_peer_lose_ahs(void);
 
 /*
  * Resolve the sender of a packet, and then hand a copy of the packet to vqp_parent.input again, or

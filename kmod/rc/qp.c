@@ -9,6 +9,7 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include "base/compat.h"
+#include "device/gid.h"
 #include "device/parent.h"
 #include "rc/qp.h"
 
@@ -210,7 +211,7 @@ static void rc_qp_resolved(int status, struct sockaddr *src, struct rdma_dev_add
 }
 
 /* ib_modify_qp() resolves the destination's MAC address for user space only. */
-static int rc_qp_set_dmac(const struct vqp_parent *parent, struct rdma_ah_attr *ah,
+static int rc_qp_set_dmac(const struct ib_gid_attr *sgid, struct rdma_ah_attr *ah,
 			  const union ib_gid *dgid)
 {
 	union {
@@ -218,17 +219,12 @@ static int rc_qp_set_dmac(const struct vqp_parent *parent, struct rdma_ah_attr *
 		struct sockaddr_in in;
 		struct sockaddr_in6 in6;
 	} src, dst;
-	const struct ib_gid_attr *sgid;
-	struct rdma_dev_addr addr = { .net = &init_net };
+	struct rdma_dev_addr addr = { .net = &init_net, .sgid_attr = sgid };
 	struct rc_qp_resolve resolve;
 	int ret;
 
-	sgid = rdma_get_gid_attr(parent->dev, parent->port, parent->gid_index);
-	if (IS_ERR(sgid))
-		return PTR_ERR(sgid);
 	rdma_gid2ip(&src.any, &sgid->gid);
 	rdma_gid2ip(&dst.any, dgid);
-	addr.sgid_attr = sgid;
 	init_completion(&resolve.done);
 	ret = rdma_resolve_ip(&src.any, &dst.any, &addr, RC_QP_RESOLVE_MS, rc_qp_resolved, true,
 			      &resolve);
@@ -238,7 +234,6 @@ static int rc_qp_set_dmac(const struct vqp_parent *parent, struct rdma_ah_attr *
 	}
 	if (!ret)
 		memcpy(ah->roce.dmac, addr.dst_dev_addr, ETH_ALEN);
-	rdma_put_gid_attr(sgid);
 	return ret;
 }
 
@@ -246,7 +241,7 @@ static int rc_qp_to_init(struct ib_qp *qp, const struct vqp_parent *parent)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
-		.port_num = parent->port,
+		.port_num = parent->gid.port,
 		.qp_access_flags = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE,
 	};
 
@@ -264,20 +259,25 @@ static int rc_qp_to_rtr(struct ib_qp *qp, const struct vqp_parent *parent,
 		.rq_psn = dest->psn,
 		.max_dest_rd_atomic = vqp_rc_qp_reads(parent),
 		.min_rnr_timer = RC_QP_RNR_TIMER,
-		.ah_attr.type = rdma_ah_find_type(parent->dev, parent->port),
+		.ah_attr.type = rdma_ah_find_type(parent->dev, parent->gid.port),
 	};
+	const struct ib_gid_attr *sgid;
 	union ib_gid dgid;
 	int ret;
 
+	sgid = vqp_gid_get(parent->dev, &parent->gid);
+	if (IS_ERR(sgid))
+		return PTR_ERR(sgid);
 	memcpy(dgid.raw, dest->gid, sizeof(dgid.raw));
-	rdma_ah_set_port_num(&attr.ah_attr, parent->port);
-	rdma_ah_set_grh(&attr.ah_attr, &dgid, 0, parent->gid_index, RC_QP_HOP_LIMIT, 0);
-	ret = rc_qp_set_dmac(parent, &attr.ah_attr, &dgid);
-	if (ret)
-		return ret;
-	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN |
-				       IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |
-				       IB_QP_MIN_RNR_TIMER);
+	rdma_ah_set_port_num(&attr.ah_attr, parent->gid.port);
+	rdma_ah_set_grh(&attr.ah_attr, &dgid, 0, sgid->index, RC_QP_HOP_LIMIT, 0);
+	ret = rc_qp_set_dmac(sgid, &attr.ah_attr, &dgid);
+	if (!ret)
+		ret = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
+					      IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+					      IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	rdma_put_gid_attr(sgid);
+	return ret;
 }
 
 int vqp_rc_qp_connect(struct ib_qp *qp, const struct vqp_parent *parent, u32 psn,
