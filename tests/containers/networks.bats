@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,virtual,budget:150
+# bats file_tags=nodes,virtual,long,budget:150
 # CNI networks for containers that no CNI runtime started: vqp-network and libvqpcni.so, with Debian's plugins, for
 # runc, crun, podman and Docker. What runs on the nodes is in tests/containers/networks.bash.
 # On one kernel, and on more in `make test-containers`: little of it is the kernel's.
