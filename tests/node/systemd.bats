@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,systemd,virtual,budget:300
+# bats file_tags=nodes,systemd,virtual,long,budget:300
 # Nodes as their operators have them: systemd is init, vqp is what `make install` puts there, its units start the
 # daemons, Docker's and containerd's are the packages' own, and cgroups are systemd's business. What is done on the
 # nodes is in systemd.bash.
