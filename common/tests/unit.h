@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <jansson.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* A JSON object from its text. */
 static inline json_t *unit_json(const char *text)
@@ -24,6 +26,16 @@ static inline void unit_assert_string(const json_t *object, const char *name, co
 
 	assert_non_null(text);
 	assert_string_equal(text, expected);
+}
+
+/*
+ * Ends a stream, so that the other end sees it at once. close() alone does not: while others read
+ * /proc/PID/fd, the file stays open.
+ */
+static inline void unit_hang_up(int fd)
+{
+	shutdown(fd, SHUT_RDWR);
+	close(fd);
 }
 
 #endif

@@ -129,7 +129,7 @@ static void requests_are_answered(void **state)
 
 	say(f, fd, "{\"n\":1}\n");
 	assert_heard(fd, "{\"n\":1}\n");
-	close(fd);
+	unit_hang_up(fd);
 	turn(f);
 	assert_int_equal(f->server.count, 0);
 }
@@ -231,7 +231,7 @@ static void who_waits_for_an_answer_may_leave(void **state)
 	int fd = join(f);
 
 	say(f, fd, "{\"later\":1}\n");
-	close(fd);
+	unit_hang_up(fd);
 	turn(f);
 	assert_int_equal(f->gone, 1);
 	assert_int_equal(f->server.count, 0);
@@ -243,7 +243,7 @@ static void who_answers_is_told_that_nobody_is_there(void **state)
 	int fd = join(f);
 
 	say(f, fd, "{\"later\":1}\n");
-	close(fd);		/* and nobody has noticed yet */
+	unit_hang_up(fd);	/* and nobody has noticed yet */
 	assert_false(vqp_server_answer(f->waiting, json_object()));
 	assert_int_equal(f->gone, 0);
 	assert_int_equal(f->server.count, 0);
@@ -268,7 +268,7 @@ static void who_does_not_read_may_leave(void **state)
 	memcpy(line + sizeof(line) - 3, "\"}\n", 3);
 	while (write(deaf, line, sizeof(line)) == sizeof(line))
 		turn(f);
-	close(deaf);
+	unit_hang_up(deaf);
 	turn(f);
 	assert_int_equal(f->server.count, 1);
 	say(f, other, "{\"n\":2}\n");
@@ -295,7 +295,7 @@ static void who_comes_when_no_more_can_be_taken_waits(void **state)
 	assert_silence(late);
 	say(f, first, "{\"n\":1}\n");
 	assert_heard(first, "{\"n\":1}\n");
-	close(first);
+	unit_hang_up(first);
 	turn(f);
 	assert_heard(late, "{\"n\":2}\n");
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);

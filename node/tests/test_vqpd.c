@@ -204,7 +204,7 @@ static int add_now(struct fixture *f)
 
 static void leave(struct fixture *f, int fd)
 {
-	close(fd);
+	unit_hang_up(fd);
 	turn(f);
 }
 
