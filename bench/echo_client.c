@@ -5,9 +5,10 @@
  */
 #include "../common/client.h"
 
-int vqpd_call(const char *socket_path, const json_t *request, json_t **reply, struct vqp_error *error)
+int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json_t **reply, struct vqp_error *error)
 {
 	(void)socket_path;
+	(void)netns_fd;
 	(void)error;
 	*reply = json_pack("{s:b, s:O*}", "ok", 1, "limits", json_object_get(request, "limits"));
 	return 0;

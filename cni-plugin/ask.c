@@ -7,21 +7,26 @@
 /* The plugin's error code for a result of vqpd_call(). */
 static enum vqp_cni_error_code code_of(int ret)
 {
-	if (ret < 0)
-		return VQP_CNI_ERROR_TRY_AGAIN;	/* vqpd is not running, is busy, or has ended. */
 	switch (ret) {
+	case -ENOENT:		/* vqpd is not running, */
+	case -ECONNREFUSED:
+	case -ETIMEDOUT:	/* is busy, */
+	case -EPIPE:		/* or has ended. */
+	case -ECONNRESET:
+	case -EPROTO:
+		return VQP_CNI_ERROR_TRY_AGAIN;
 	case EEXIST:
 	case EADDRINUSE:
 		return VQP_CNI_ERROR_TAKEN;
 	default:
-		return VQP_CNI_ERROR_REFUSED;
+		return ret < 0 ? VQP_CNI_ERROR_IO : VQP_CNI_ERROR_REFUSED;
 	}
 }
 
-int vqp_ask(const struct vqp_config *config, const json_t *request, json_t **reply, const char *what,
+int vqp_ask(const struct vqp_config *config, const json_t *request, int netns_fd, json_t **reply, const char *what,
 	    const char *whom, struct vqp_error *error)
 {
-	int ret = vqpd_call(config->vqpd, request, reply, error);
+	int ret = vqpd_call(config->vqpd, request, netns_fd, reply, error);
 
 	if (!ret)
 		return 0;

@@ -9,10 +9,11 @@
 #include "cni_error.h"
 
 /*
- * Sends a request to vqpd. The caller releases *reply, also after a failure. The error's context
- * says that `what` cannot be done with `whom`.
+ * Sends a request to vqpd, and with it the network namespace that it is about, or none if netns_fd
+ * is negative. The caller releases *reply, also after a failure. The error's context says that
+ * `what` cannot be done with `whom`.
  */
-int vqp_ask(const struct vqp_config *config, const json_t *request, json_t **reply, const char *what,
+int vqp_ask(const struct vqp_config *config, const json_t *request, int netns_fd, json_t **reply, const char *what,
 	    const char *whom, struct vqp_error *error);
 
 #endif

@@ -3,27 +3,28 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "../common/address.h"
+#include "../common/cleanup.h"
+#include "../common/netns.h"
 #include "ask.h"
 #include "attachment.h"
 #include "result.h"
 
-/* Checks the network namespace's path here, so that errors of vqpd are not about a wrong path. */
-static int find_netns(const struct vqp_args *args, ino_t *inode, struct vqp_error *error)
+int vqp_attachment_open(const struct vqp_args *args, int *fd, struct vqp_error *error)
 {
-	struct stat own, given;
+	int ret;
 
-	if (stat(args->netns, &given))
-		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT, "CNI_NETNS %s: %s",
-				     args->netns, strerror(errno));
-	if (stat("/proc/self/ns/net", &own))
-		return vqp_error_set(error, VQP_CNI_ERROR_IO, "/proc/self/ns/net: %s", strerror(errno));
-	if (given.st_ino == own.st_ino && given.st_dev == own.st_dev)
+	*fd = vqp_netns_open(args->netns);
+	if (*fd < 0)
+		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT, "CNI_NETNS %s: %s", args->netns,
+				     *fd == -EINVAL ? "no network namespace" : strerror(-*fd));
+	ret = vqp_netns_is_own(*fd);
+	if (ret < 0)
+		return vqp_error_set(error, VQP_CNI_ERROR_IO, "/proc/self/ns/net: %s", strerror(-ret));
+	if (ret)
 		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT,
 				     "CNI_NETNS %s is the host's network namespace", args->netns);
-	*inode = given.st_ino;
 	return 0;
 }
 
@@ -49,10 +50,39 @@ static json_t *previous(const struct vqp_args *args, const struct vqp_config *co
 	return json_incref(result);
 }
 
-static json_t *del_request(const struct vqp_args *args, const struct vqp_config *config)
+/*
+ * Asks vqpd to delete the VQP namespace of the attachment: in the network namespace, or, if that is
+ * gone and netns_fd is negative, wherever it is.
+ */
+static int ask_del(const struct vqp_args *args, const struct vqp_config *config, int netns_fd, const char *what,
+		   struct vqp_error *error)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:s*}", "op", "del", "id", args->container_id, "ifname", args->ifname,
-			 "network", config->name, "netns", *args->netns ? args->netns : NULL);
+	json_auto_t *reply = NULL, *request =
+		json_pack("{s:s, s:s, s:s, s:s, s:o*}", "op", "del", "id", args->container_id, "ifname", args->ifname,
+			  "network", config->name, "netns", netns_fd >= 0 ? json_true() : NULL);
+
+	if (!request) {
+		fprintf(stderr, "vqp: DEL of what is not UTF-8, which no ADD can have made\n");
+		return 0;
+	}
+	return vqp_ask(config, request, netns_fd, &reply, what, args->container_id, error);
+}
+
+/* Opens the network namespace of a DEL as *fd, or sets that to -1 if it is gone. */
+static int open_netns_left(const struct vqp_args *args, int *fd, struct vqp_error *error)
+{
+	*fd = *args->netns ? vqp_netns_open(args->netns) : -ENOENT;
+	switch (*fd) {
+	case -ENOENT:
+	case -ENOTDIR:
+	case -ESRCH:
+	case -EINVAL:	/* the file that it was mounted on */
+		*fd = -1;
+		return 0;
+	default:
+		return *fd >= 0 ? 0 : vqp_error_set(error, VQP_CNI_ERROR_IO, "CNI_NETNS %s: %s", args->netns,
+						    strerror(-*fd));
+	}
 }
 
 /* Checks that the limits in `set` include those in `wanted`; `reason` is the error's text. */
@@ -71,24 +101,20 @@ static int check_limits(const json_t *set, const json_t *wanted, const char *rea
 }
 
 /* The caller reports the failure that made the undo necessary. A failure of the undo is ignored. */
-void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *config)
+void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *config, int netns_fd)
 {
-	json_auto_t *request = del_request(args, config), *reply = NULL;
 	cleanup_error struct vqp_error error = { 0 };
 
-	if (vqp_ask(config, request, &reply, "undo the ADD of", args->container_id, &error))
+	if (ask_del(args, config, netns_fd, "undo the ADD of", &error))
 		fprintf(stderr, "vqp: %s\n", vqp_error_text(&error));
 }
 
 int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
-		       json_t **result, struct vqp_error *error)
+		       int netns_fd, json_t **result, struct vqp_error *error)
 {
 	json_auto_t *parsed = NULL, *out = NULL, *request = NULL, *reply = NULL;
 	char address[INET6_ADDRSTRLEN];
-	ino_t inode;
 
-	if (find_netns(args, &inode, error))
-		return error->code;
 	parsed = previous(args, config, grant, address, error);
 	if (!parsed)
 		return error->code;
@@ -97,17 +123,15 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
 	if (!out)
 		return error->code;
 
-	request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:O*}", "op", "add", "id", args->container_id,
-			    "ifname", args->ifname, "network", config->name, "netns", args->netns,
+	request = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:O*}", "op", "add", "id", args->container_id,
+			    "ifname", args->ifname, "network", config->name,
 			    "tenant", (json_int_t)grant->terms.tenant, "address", address, "limits", grant->terms.limits);
-	if (!request)
-		return vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT, "CNI_NETNS is not UTF-8");
-	if (vqp_ask(config, request, &reply, "make the VQP namespace of", address, error))
+	if (vqp_ask(config, request, netns_fd, &reply, "make the VQP namespace of", address, error))
 		return error->code;
 	/* An older vqpd ignores limits that it does not know. */
 	if (check_limits(json_object_get(reply, "limits"), grant->terms.limits,
 			 "vqpd has not set it: it is older than this plugin; install both of one version", error)) {
-		vqp_attachment_undo(args, config);
+		vqp_attachment_undo(args, config, netns_fd);
 		return error->code;
 	}
 	*result = json_incref(out);
@@ -121,14 +145,11 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
  */
 int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *config, struct vqp_error *error)
 {
-	json_auto_t *request = del_request(args, config), *reply = NULL;
+	cleanup_close int netns_fd = -1;
 
-	if (!request) {
-		fprintf(stderr, "vqp: DEL of what is not UTF-8, which no ADD can have made\n");
-		return 0;
-	}
-	if (vqp_ask(config, request, &reply, "delete the VQP namespace of", args->container_id, error) ==
-	    VQP_CNI_ERROR_TRY_AGAIN) {
+	if (open_netns_left(args, &netns_fd, error))
+		return error->code;
+	if (ask_del(args, config, netns_fd, "delete the VQP namespace of", error) == VQP_CNI_ERROR_TRY_AGAIN) {
 		fprintf(stderr, "vqp: DEL without vqpd, the kernel cleans up: %s\n", vqp_error_reason(error));
 		vqp_error_clear(error);
 	}
@@ -152,7 +173,7 @@ static int is_own(const struct vqp_args *args, const struct vqp_config *config, 
  * Of the VQP namespaces of a network namespace, returns the one of this attachment, or another if
  * it has none; NULL if there is none at all.
  */
-static const json_t *find_in(const json_t *list, ino_t inode, const struct vqp_args *args,
+static const json_t *find_in(const json_t *list, uint32_t inode, const struct vqp_args *args,
 			     const struct vqp_config *config)
 {
 	const json_t *item, *found = NULL;
@@ -187,18 +208,18 @@ int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *c
 {
 	json_auto_t *result = NULL, *request = NULL, *reply = NULL;
 	char address[INET6_ADDRSTRLEN];
+	cleanup_close int netns_fd = -1;
 	const json_t *item;
-	ino_t inode;
 
-	if (find_netns(args, &inode, error))
+	if (vqp_attachment_open(args, &netns_fd, error))
 		return error->code;
 	result = previous(args, config, grant, address, error);
 	if (!result)
 		return error->code;
 	request = json_pack("{s:s}", "op", "list");
-	if (vqp_ask(config, request, &reply, "look at the VQP namespace of", args->container_id, error))
+	if (vqp_ask(config, request, -1, &reply, "look at the VQP namespace of", args->container_id, error))
 		return error->code;
-	item = find_in(json_object_get(reply, "namespaces"), inode, args, config);
+	item = find_in(json_object_get(reply, "namespaces"), vqp_netns_inode(netns_fd), args, config);
 	if (!item)
 		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "the VQP namespace of %s is missing", address);
 	return compare(args, config, grant, address, item, error);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/cleanup.h"
 #include "../common/client.h"
 #include "args.h"
 #include "attachment.h"
@@ -52,9 +53,11 @@ static int add(const struct vqp_args *args, const struct vqp_config *config, con
 	       struct vqp_error *error)
 {
 	json_auto_t *result = NULL;
+	cleanup_close int netns_fd = -1;
 
-	if (!vqp_attachment_add(args, config, grant, &result, error) && print(result, error))
-		vqp_attachment_undo(args, config);
+	if (!vqp_attachment_open(args, &netns_fd, error) &&
+	    !vqp_attachment_add(args, config, grant, netns_fd, &result, error) && print(result, error))
+		vqp_attachment_undo(args, config, netns_fd);
 	return error->code;
 }
 

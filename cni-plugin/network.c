@@ -8,7 +8,7 @@ int vqp_network_status(const struct vqp_config *config, struct vqp_error *error)
 {
 	json_auto_t *request = json_pack("{s:s}", "op", "status"), *reply = NULL;
 
-	if (vqp_ask(config, request, &reply, "attach containers to", config->name, error))
+	if (vqp_ask(config, request, -1, &reply, "attach containers to", config->name, error))
 		return error->code = VQP_CNI_ERROR_UNAVAILABLE;
 	if (!json_is_true(json_object_get(reply, "module")))
 		return vqp_error_set(error, VQP_CNI_ERROR_LIMITED, "the kernel module vqp is not loaded: modprobe vqp");
@@ -66,7 +66,7 @@ static void collect(const struct vqp_config *config, const json_t *item, const j
 		return;
 	request = json_pack("{s:s, s:O, s:O, s:s}", "op", "del", "id", id, "ifname", ifname,
 			    "network", config->name);
-	vqp_ask(config, request, &reply, "delete the VQP namespace of", json_string_value(key), error);
+	vqp_ask(config, request, -1, &reply, "delete the VQP namespace of", json_string_value(key), error);
 }
 
 int vqp_network_gc(const struct vqp_config *config, struct vqp_error *error)
@@ -78,7 +78,7 @@ int vqp_network_gc(const struct vqp_config *config, struct vqp_error *error)
 	if (!valid)
 		return error->code;
 	request = json_pack("{s:s}", "op", "list");
-	if (vqp_ask(config, request, &reply, "list the VQP namespaces of", config->name, error))
+	if (vqp_ask(config, request, -1, &reply, "list the VQP namespaces of", config->name, error))
 		return error->code;
 	list = json_object_get(reply, "namespaces");
 	json_array_foreach(list, i, item)

@@ -56,7 +56,29 @@ static int open_socket(const char *path, struct vqp_error *error)
 	}
 }
 
-static int send_line(int fd, const json_t *request, struct vqp_error *error)
+/* Sends bytes, and with them a descriptor unless that is -1. Returns as send() does. */
+static ssize_t send_with(int fd, char *bytes, size_t count, int passed_fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec data = { .iov_base = bytes, .iov_len = count };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
+
+	if (passed_fd >= 0) {
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.header), &passed_fd, sizeof(int));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+/* Sends the request; the descriptor goes with its first bytes. */
+static int send_line(int fd, const json_t *request, int netns_fd, struct vqp_error *error)
 {
 	char *line = json_dumps(request, JSON_COMPACT);
 	size_t bytes, done = 0;
@@ -67,7 +89,7 @@ static int send_line(int fd, const json_t *request, struct vqp_error *error)
 	bytes = strlen(line);
 	line[bytes++] = '\n';	/* replaces the NUL */
 	while (done < bytes && !ret) {
-		ssize_t n = send(fd, line + done, bytes - done, MSG_NOSIGNAL);
+		ssize_t n = send_with(fd, line + done, bytes - done, done ? -1 : netns_fd);
 
 		if (n >= 0)
 			done += n;
@@ -155,7 +177,7 @@ static int parse_reply(const char *line, json_t **reply, struct vqp_error *error
 	return ret;
 }
 
-int vqpd_call(const char *socket_path, const json_t *request, json_t **reply, struct vqp_error *error)
+int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json_t **reply, struct vqp_error *error)
 {
 	char *line = NULL;
 	int fd, ret;
@@ -164,7 +186,7 @@ int vqpd_call(const char *socket_path, const json_t *request, json_t **reply, st
 	fd = open_socket(socket_path ? socket_path : VQPD_SOCKET_PATH, error);
 	if (fd < 0)
 		return fd;
-	ret = send_line(fd, request, error);
+	ret = send_line(fd, request, netns_fd, error);
 	if (!ret)
 		ret = receive_line(fd, &line, error);
 	if (!ret)

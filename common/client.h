@@ -13,7 +13,9 @@
 
 /*
  * Sends `request`, an object that is not consumed, to the socket at socket_path, or at
- * VQPD_SOCKET_PATH if that is NULL, and waits for the answer.
+ * VQPD_SOCKET_PATH if that is NULL, and waits for the answer. With it goes netns_fd, the network
+ * namespace that the request is about, which stays the caller's; it is
+ * negative if there is none.
  *
  * Returns 0 if vqpd has done what was asked; *reply is its answer, which the caller releases with
  * json_decref(). Otherwise *reply is NULL, *error says what failed and what to do, and the return
@@ -22,6 +24,6 @@
  * - a negative one if vqpd has not answered: -ECONNREFUSED or -ENOENT if it is not running, -EACCES,
  *   -ETIMEDOUT, and -EPIPE, -ECONNRESET or -EPROTO if it ended meanwhile.
  */
-int vqpd_call(const char *socket_path, const json_t *request, json_t **reply, struct vqp_error *error);
+int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json_t **reply, struct vqp_error *error);
 
 #endif

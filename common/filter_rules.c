@@ -77,7 +77,7 @@ static const struct rule rules[] = {
 	/* connections of clients */
 	CALL(DAEMONS, accept4), CALL(DAEMONS, epoll_wait), CALL(DAEMONS, epoll_pwait), CALL(DAEMONS, epoll_ctl),
 	CALL(DAEMONS, getsockopt), CALL(DAEMONS, shutdown), CALL(DAEMONS, madvise),
-	/* meta servers, network namespaces of clients' containers, and a socket left behind */
+	/* meta servers, the kind of a client's network namespace, and a socket left behind */
 	{ VQPD, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET },
 	{ VQPD, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET6 },
 	{ VQPD, SCMP_SYS(ioctl), 1, IOCTL_TYPE, _IOC(0, NSIO, 0, 0) },

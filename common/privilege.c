@@ -13,13 +13,14 @@ static const struct {
 	cap_value_t caps[KEPT_MAX];
 	bool bounds_programs;		/* Programs that the process runs can have no others. */
 } kept[] = {
-	[VQP_PHASE_HOOK_ENTER] = { 2, { CAP_SYS_PTRACE, CAP_SYS_ADMIN } },
-	[VQP_PHASE_HOOK_ASK] = { 0 },
+	[VQP_PHASE_HOOK_ENTER] = { 3, { CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_SYS_RESOURCE } },
+	[VQP_PHASE_HOOK_ASK] = { 1, { CAP_SYS_RESOURCE } },
+	[VQP_PHASE_HOOK_DELETE] = { 0 },
 	[VQP_PHASE_NETWORK_PIN] = {
 		5, { CAP_SYS_PTRACE, CAP_SETPCAP, CAP_SYS_ADMIN, CAP_NET_ADMIN, CAP_NET_RAW },
 	},
 	[VQP_PHASE_NETWORK_PLUGINS] = { 3, { CAP_SYS_ADMIN, CAP_NET_ADMIN, CAP_NET_RAW }, true },
-	[VQP_PHASE_VQPD_SERVE] = { 2, { CAP_SYS_PTRACE, CAP_NET_ADMIN } },
+	[VQP_PHASE_VQPD_SERVE] = { 1, { CAP_NET_ADMIN } },
 	[VQP_PHASE_METAD_SERVE] = { 1, { CAP_NET_ADMIN } },
 };
 

@@ -7,10 +7,14 @@
  * are given up for good.
  *
  * HOOK_ENTER keeps CAP_SYS_PTRACE for /proc/PID/ns/net of a process that has changed its user or its
- * capabilities, and CAP_SYS_ADMIN for setns().
+ * capabilities, CAP_SYS_ADMIN for setns(), and what the next phase keeps.
  *
- * HOOK_ASK keeps none. The hook reads the container's state and the operator's file, which are
- * root's, and asks the kernel's device and vqpd, which requires root's user id alone.
+ * HOOK_ASK keeps CAP_SYS_RESOURCE: descriptors in flight are counted by user id, and without it the
+ * kernel lets nobody of root's id send another while a container of that id has too many. The hook
+ * reads the container's state and the operator's file, which are root's, and asks the kernel's
+ * device and vqpd, which requires root's user id alone.
+ *
+ * HOOK_DELETE, at poststop, keeps none: it sends no descriptor.
  *
  * NETWORK_PIN keeps CAP_SYS_PTRACE as above, CAP_SYS_ADMIN for setns() and to bind the network
  * namespace to a path, CAP_SETPCAP to take capabilities from plugins, and those of the next phase.
@@ -19,8 +23,7 @@
  * for interfaces, addresses, routes, packet filters and sysctls, and CAP_NET_RAW for packet filters
  * and to tell neighbours of an address. Programs that the process runs can have no others.
  *
- * VQPD_SERVE keeps CAP_SYS_PTRACE as above, and CAP_NET_ADMIN to make and delete VQP namespaces by
- * netlink.
+ * VQPD_SERVE keeps CAP_NET_ADMIN to make and delete VQP namespaces by netlink.
  *
  * METAD_SERVE keeps CAP_NET_ADMIN to ask the kernel how other nodes READ the table, which has been
  * opened and registered before.
@@ -28,6 +31,7 @@
 enum vqp_phase {
 	VQP_PHASE_HOOK_ENTER,
 	VQP_PHASE_HOOK_ASK,
+	VQP_PHASE_HOOK_DELETE,
 	VQP_PHASE_NETWORK_PIN,
 	VQP_PHASE_NETWORK_PLUGINS,
 	VQP_PHASE_VQPD_SERVE,

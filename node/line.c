@@ -7,23 +7,87 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../common/netns.h"
 #include "line.h"
 #include "loop.h"
 
 #define FILL_BYTES 4096
+#define NO_FD	(-ENOENT)
+
+static void replace(int *fd, int new)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = new;
+}
 
 void vqp_line_init(struct vqp_line *line, int fd, size_t max)
 {
-	*line = (struct vqp_line){ .fd = fd, .max = max };
+	*line = (struct vqp_line){ .fd = fd, .max = max, .passed_fd = NO_FD, .line_fd = NO_FD };
 }
 
 void vqp_line_exit(struct vqp_line *line)
 {
-	if (line->fd >= 0)
-		close(line->fd);
+	replace(&line->fd, -1);
+	replace(&line->passed_fd, NO_FD);
+	replace(&line->line_fd, NO_FD);
 	free(line->in);
 	free(line->out);
-	*line = (struct vqp_line){ .fd = -1 };
+	*line = (struct vqp_line){ .fd = -1, .passed_fd = NO_FD, .line_fd = NO_FD };
+}
+
+/*
+ * Returns the descriptor of a message; NO_FD if none came with it; -EMFILE if it could not be
+ * received, or was one of several; -EINVAL if it is not of a network namespace. No other is kept:
+ * the client's own end of the connection, say, would keep the end of the connection from showing.
+ */
+static int fd_of(struct msghdr *message)
+{
+	const struct cmsghdr *header = CMSG_FIRSTHDR(message);
+	bool came = header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS;
+	int fd = NO_FD, ret = 0;
+
+	if (came)
+		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	if (message->msg_flags & MSG_CTRUNC)
+		ret = -EMFILE;
+	else if (came)
+		ret = vqp_netns_check(fd);
+	if (ret)
+		replace(&fd, ret);
+	return fd;
+}
+
+/*
+ * Receives as recv() does, and the descriptor if one comes. -EPROTO if the line of an earlier one is
+ * not complete.
+ */
+static ssize_t receive(struct vqp_line *line)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_LEN(sizeof(int))];	/* CMSG_SPACE() would have room for two. */
+	} control;
+	struct iovec data = { .iov_base = line->in + line->in_bytes, .iov_len = line->in_room - line->in_bytes };
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control.bytes),
+	};
+	ssize_t n = recvmsg(line->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int fd;
+
+	if (n < 0)
+		return -errno;
+	fd = fd_of(&message);
+	if (fd == NO_FD)
+		return n;
+	if (line->passed_fd != NO_FD) {
+		replace(&fd, NO_FD);
+		return -EPROTO;
+	}
+	line->passed_fd = fd;
+	/* Nothing that was sent after the descriptor's own bytes is received with them. */
+	line->passed_at = line->in_bytes + n - 1;
+	return n;
 }
 
 int vqp_line_fill(struct vqp_line *line)
@@ -39,15 +103,23 @@ int vqp_line_fill(struct vqp_line *line)
 		line->in = grown;
 		line->in_room = room;
 	}
-	n = recv(line->fd, line->in + line->in_bytes, line->in_room - line->in_bytes, MSG_DONTWAIT);
+	n = receive(line);
 	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 1 : -errno;
+		return n == -EAGAIN || n == -EINTR ? 1 : n;
 	line->in_bytes += n;
 	return n > 0;
 }
 
+/* Takes a line, or a part of one, and its descriptor off what has arrived. */
 static void consume(struct vqp_line *line, size_t bytes)
 {
+	replace(&line->line_fd, NO_FD);
+	if (line->passed_at < bytes) {
+		line->line_fd = line->passed_fd;
+		line->passed_fd = NO_FD;
+	} else {
+		line->passed_at -= bytes;
+	}
 	line->in_bytes -= bytes;
 	memmove(line->in, line->in + bytes, line->in_bytes);
 }
@@ -61,6 +133,7 @@ int vqp_line_next(struct vqp_line *line, json_t **object)
 	if (skipped || bytes > line->max) {
 		line->skipping = !newline;
 		consume(line, newline ? bytes + 1 : bytes);
+		replace(&line->line_fd, NO_FD);
 		if (!skipped)
 			return -EMSGSIZE;
 		return newline ? vqp_line_next(line, object) : 0;
@@ -74,6 +147,7 @@ int vqp_line_next(struct vqp_line *line, json_t **object)
 		return 1;
 	json_decref(*object);
 	*object = NULL;
+	replace(&line->line_fd, NO_FD);
 	return -EBADMSG;
 }
 

@@ -3,6 +3,7 @@
 #ifndef VQP_NODE_LINE_H
 #define VQP_NODE_LINE_H
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +17,9 @@ struct vqp_line {
 	size_t max;		/* the most bytes of a line that arrives */
 	char *in;
 	size_t in_bytes, in_room;
+	int passed_fd;		/* what came with bytes of `in`, as vqp_line_take_fd() returns it */
+	size_t passed_at;	/* The descriptor belongs to the line with this byte of `in`. */
+	int line_fd;		/* that of the line which was last returned */
 	bool skipping;		/* The rest of a line that is too long is being skipped. */
 	char *out;
 	size_t out_bytes, out_done;
@@ -27,7 +31,8 @@ void vqp_line_exit(struct vqp_line *line);
 
 /*
  * Reads bytes that have arrived. 1, also if there are none yet; 0 if the other end has closed; or a
- * negative errno.
+ * negative errno value: -EPROTO if a second descriptor comes before the line of the first is
+ * complete, so that it is not clear which belongs to which line.
  */
 int vqp_line_fill(struct vqp_line *line);
 
@@ -37,6 +42,20 @@ int vqp_line_fill(struct vqp_line *line);
  * for a line longer than `max`, which is skipped.
  */
 int vqp_line_next(struct vqp_line *line, json_t **object);
+
+/*
+ * Returns the network namespace, a descriptor, that came with the line which vqp_line_next()
+ * returned last, and is the caller's from then on. -ENOENT if none came; -EINVAL if it was of
+ * another kind; -EMFILE if it could not be received (too many are open, a security module forbids
+ * it), or if several came. With a line one descriptor may come, and no other line in its message.
+ */
+static inline int vqp_line_take_fd(struct vqp_line *line)
+{
+	int fd = line->line_fd;
+
+	line->line_fd = -ENOENT;
+	return fd;
+}
 
 /* Appends a line to the bytes that are to be sent. 0 or -ENOMEM. */
 int vqp_line_queue(struct vqp_line *line, const json_t *object);

@@ -87,14 +87,14 @@ static int failure(int ret)
 	return ret > 0 ? -ret : ret;
 }
 
-static int request_add(const char *id, const char *netns, const struct vqp_terms *terms, struct vqp_error *error)
+static int request_add(const char *id, int netns_fd, const struct vqp_terms *terms, struct vqp_error *error)
 {
 	json_auto_t *reply = NULL, *request =
-		json_pack("{s:s, s:s+, s:s, s:s, s:I, s:s, s:O}", "op", "add", "id", ID_PREFIX, id,
-			  "ifname", IFNAME, "netns", netns, "tenant", (json_int_t)terms->tenant,
+		json_pack("{s:s, s:s+, s:s, s:I, s:s, s:O}", "op", "add", "id", ID_PREFIX, id,
+			  "ifname", IFNAME, "tenant", (json_int_t)terms->tenant,
 			  "address", terms->address, "limits", terms->limits);
 
-	return failure(vqpd_call(NULL, request, &reply, error));
+	return failure(vqpd_call(NULL, request, netns_fd, &reply, error));
 }
 
 /*
@@ -119,7 +119,7 @@ static int decide(const struct vqp_wish *wish, enum addressless addressless, str
 }
 
 /* Makes a VQP namespace. A container without an address gets none, unless it asks for one. */
-static int add(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns,
+static int add(const struct vqp_state *state, const struct vqp_wish *wish, int netns_fd,
 	       enum addressless addressless, struct vqp_error *error)
 {
 	cleanup_terms struct vqp_terms terms = { 0 };
@@ -130,7 +130,7 @@ static int add(const struct vqp_state *state, const struct vqp_wish *wish, const
 			vqp_error_text(error), state->id);
 		return 0;
 	}
-	return ret ? ret : request_add(state->id, netns, &terms, error);
+	return ret ? ret : request_add(state->id, netns_fd, &terms, error);
 }
 
 static int give_up(int ret, struct vqp_error *error)
@@ -147,8 +147,8 @@ static int use_found(const struct vqp_wish *wish, struct vqp_error *error)
 	return ret ? ret : compare(wish, &found, error);
 }
 
-/* Makes the VQP namespace of this thread's network namespace, `netns`, unless it has one. */
-static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, const char *netns,
+/* Makes the VQP namespace of this thread's network namespace, `netns_fd`, unless it has one. */
+static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, int netns_fd,
 		  enum addressless addressless, struct vqp_error *error)
 {
 	int ret = use_found(wish, error);
@@ -156,7 +156,7 @@ static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, co
 	if (ret != -ENONET)
 		return ret;
 	vqp_error_clear(error);
-	ret = add(state, wish, netns, addressless, error);
+	ret = add(state, wish, netns_fd, addressless, error);
 	if (ret != -EEXIST)
 		return ret;
 	/* Another container of this network namespace has made it at the same time. */
@@ -164,60 +164,65 @@ static int ensure(const struct vqp_state *state, const struct vqp_wish *wish, co
 	return use_found(wish, error);
 }
 
-static int enter(const char *netns, struct vqp_error *error)
+static int enter(int netns_fd, struct vqp_error *error)
 {
-	int ret = vqp_namespace_enter(netns, error);
+	int ret = vqp_namespace_enter(netns_fd, error);
 
 	return ret ? ret : give_up(vqp_privilege_keep(VQP_PHASE_HOOK_ASK), error);
 }
 
 /* Checks that vqp-network, which vqp-runtime puts before this hook, has attached the container. */
-static int check_attached(const struct vqp_state *state, const char *netns, struct vqp_error *error)
+static int check_attached(const struct vqp_state *state, int netns_fd, struct vqp_error *error)
 {
 	struct vqp_pin pin;
 
 	if (vqp_name_is_valid(state->id)) {
 		vqp_pin_name(&pin, state->id);
-		if (vqp_pin_holds(&pin, netns))
+		if (vqp_pin_holds(&pin, netns_fd))
 			return 0;
 	}
 	return vqp_error_set(error, -ENONET, "annotation " VQP_WISH_NETWORK ": nobody has attached the container: "
 			     "start it by vqp-runtime, or have the hook vqp-network before this one");
 }
 
+/* A container that gets its VQP namespace when it starts. */
+struct starting {
+	const struct vqp_state *state;
+	int netns_fd;
+};
+
 /* vqp_attendant.make: the container has its network by now, if it gets one. */
 static int make_at_start(void *context, struct vqp_error *error)
 {
-	const struct vqp_state *state = context;
+	const struct starting *starting = context;
 	cleanup_wish struct vqp_wish wish = { 0 };
-	char netns[32];
-	int ret = vqp_wish_parse(&wish, state->annotations, error);
+	int ret = vqp_wish_parse(&wish, starting->state->annotations, error);
 
-	/* This process's own id is used, since the container's may be reused by another process. */
-	snprintf(netns, sizeof(netns), "/proc/%d/ns/net", getpid());
-	return ret ? ret : ensure(state, &wish, netns, FAILS, error);
+	return ret ? ret : ensure(starting->state, &wish, starting->netns_fd, FAILS, error);
 }
 
-static int attend(struct vqp_state *state, struct vqp_error *error)
+static int attend(const struct vqp_state *state, int netns_fd, struct vqp_error *error)
 {
+	struct starting starting = { state, netns_fd };
+
 	return vqp_attendant_stay(&(struct vqp_attendant){ .id = state->id, .pid = state->pid,
-							   .make = make_at_start, .context = state }, error);
+							   .make = make_at_start, .context = &starting }, error);
 }
 
-static int create(struct vqp_state *state, enum addressless addressless, struct vqp_error *error)
+static int create(const struct vqp_state *state, enum addressless addressless, struct vqp_error *error)
 {
 	cleanup_wish struct vqp_wish wish = { 0 };
-	char netns[32];
+	cleanup_close int netns_fd = -1;
 	int ret = vqp_wish_parse(&wish, state->annotations, error);
 
 	if (ret)
 		return ret;
-	if (!state->pid)
-		return vqp_error_set(error, -EINVAL, "the container's state has no \"pid\"");
-	snprintf(netns, sizeof(netns), "/proc/%d/ns/net", state->pid);
-	ret = vqp_namespace_is_host(netns, error);
+	netns_fd = vqp_namespace_open(state->pid, error);
+	if (netns_fd < 0)
+		return netns_fd;
+	ret = vqp_namespace_is_host(netns_fd, error);
 	if (!ret && wish.network)
-		ret = check_attached(state, netns, error);
+		ret = check_attached(state, netns_fd, error);
 	if (ret < 0)
 		return ret;
 	if (ret && (wish.terms.tenant || *wish.terms.address || wish.network || addressless == AWAITS))
@@ -225,11 +230,11 @@ static int create(struct vqp_state *state, enum addressless addressless, struct 
 				     "the container uses the host's network, so it can have no VQP namespace");
 	if (ret)
 		return 0;
-	ret = enter(netns, error);
+	ret = enter(netns_fd, error);
 	if (!ret)
-		ret = ensure(state, &wish, netns, addressless, error);
+		ret = ensure(state, &wish, netns_fd, addressless, error);
 	if (ret == NOT_YET)
-		ret = addressless == AWAITS ? attend(state, error) : 0;
+		ret = addressless == AWAITS ? attend(state, netns_fd, error) : 0;
 	return ret;
 }
 
@@ -259,7 +264,7 @@ static int delete(const struct vqp_state *state, struct vqp_error *error)
 		json_pack("{s:s, s:s+, s:s}", "op", "del", "id", ID_PREFIX, state->id,
 			  "ifname", IFNAME);
 
-	return failure(vqpd_call(NULL, request, &reply, error));
+	return failure(vqpd_call(NULL, request, -1, &reply, error));
 }
 
 enum stage { NO_STAGE, CREATE, START, DELETE };
@@ -291,11 +296,11 @@ static int prepare(enum stage stage, enum addressless addressless, struct vqp_er
 	if (!ret && addressless == AWAITS)
 		ret = vqp_attendant_begin(error);
 	if (!ret)
-		ret = give_up(vqp_privilege_keep(stage == DELETE ? VQP_PHASE_HOOK_ASK : VQP_PHASE_HOOK_ENTER), error);
+		ret = give_up(vqp_privilege_keep(stage == DELETE ? VQP_PHASE_HOOK_DELETE : VQP_PHASE_HOOK_ENTER), error);
 	return ret ? ret : give_up(vqp_filter_install(VQP_PROGRAM_HOOK), error);
 }
 
-static int carry_out(enum stage stage, struct vqp_state *state, enum addressless addressless, struct vqp_error *error)
+static int carry_out(enum stage stage, const struct vqp_state *state, enum addressless addressless, struct vqp_error *error)
 {
 	switch (stage) {
 	case CREATE:

@@ -8,49 +8,57 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 
 #include "../common/address.h"
 #include "../common/cleanup.h"
 #include "../common/error.h"
+#include "../common/netns.h"
 #include "namespace.h"
 
-#define OWN	"/proc/self/ns/net"
-
-int vqp_namespace_is_host(const char *path, struct vqp_error *error)
+int vqp_namespace_open(pid_t pid, struct vqp_error *error)
 {
-	struct stat own, other;
+	int fd;
 
-	if (stat(OWN, &own) || stat(path, &other))
-		return vqp_error_set(error, -errno, "cannot look at the container's network namespace %s: %s",
-				     path, strerror(errno));
-	return own.st_ino == other.st_ino && own.st_dev == other.st_dev;
+	if (!pid)
+		return vqp_error_set(error, -EINVAL, "the container's state has no \"pid\"");
+	fd = vqp_netns_open_process(pid);
+	if (fd == -ESRCH)
+		return vqp_error_set(error, fd, "there is no process %d, which the container's state names, or /proc "
+				     "is that of another PID namespace and does not show it", pid);
+	if (fd < 0)
+		return vqp_error_set(error, fd, "cannot open the network namespace of process %d: %s", pid,
+				     strerror(-fd));
+	return fd;
 }
 
-int vqp_namespace_has_interface(const char *path, const char *name, struct vqp_error *error)
+int vqp_namespace_is_host(int netns_fd, struct vqp_error *error)
 {
-	cleanup_close int own = open(OWN, O_RDONLY | O_CLOEXEC);
+	int ret = vqp_netns_is_own(netns_fd);
+
+	return ret < 0 ? vqp_error_set(error, ret, "cannot compare the container's network namespace with the host's: %s",
+				       strerror(-ret)) : ret;
+}
+
+int vqp_namespace_has_interface(int netns_fd, const char *name, struct vqp_error *error)
+{
+	cleanup_close int own = vqp_netns_open("/proc/self/ns/net");
 	int ret;
 
 	if (own < 0)
-		return vqp_error_set(error, -errno, "cannot open " OWN ": %s", strerror(errno));
-	ret = vqp_namespace_enter(path, error);
+		return vqp_error_set(error, own, "cannot open the host's network namespace: %s", strerror(-own));
+	ret = vqp_namespace_enter(netns_fd, error);
 	if (ret)
 		return ret;
 	ret = if_nametoindex(name) > 0;
 	if (setns(own, CLONE_NEWNET))
-		return vqp_error_set(error, -errno, "cannot leave network namespace %s: %s", path, strerror(errno));
+		return vqp_error_set(error, -errno, "cannot leave the container's network namespace: %s", strerror(errno));
 	return ret;
 }
 
-int vqp_namespace_enter(const char *path, struct vqp_error *error)
+int vqp_namespace_enter(int netns_fd, struct vqp_error *error)
 {
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return vqp_error_set(error, -errno, "cannot open network namespace %s: %s", path, strerror(errno));
-	if (setns(fd, CLONE_NEWNET))
-		return vqp_error_set(error, -errno, "cannot enter network namespace %s: %s", path, strerror(errno));
+	if (setns(netns_fd, CLONE_NEWNET))
+		return vqp_error_set(error, -errno, "cannot enter the container's network namespace: %s", strerror(errno));
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "../common/error.h"
 #include "../include/uapi/linux/vqp.h"
@@ -16,14 +17,20 @@ struct vqp_namespace {
 
 /* All functions return a negative errno value with *error set on failure. */
 
-/* Is the network namespace at `path` the host's? Returns 1 or 0. */
-int vqp_namespace_is_host(const char *path, struct vqp_error *error);
+/*
+ * Opens the network namespace of the container's process. Returns a descriptor, which the caller
+ * closes.
+ */
+int vqp_namespace_open(pid_t pid, struct vqp_error *error);
 
-/* Is there an interface of this name in the network namespace at `path`? Returns 1 or 0. */
-int vqp_namespace_has_interface(const char *path, const char *name, struct vqp_error *error);
+/* Is the network namespace the host's? Returns 1 or 0. */
+int vqp_namespace_is_host(int netns_fd, struct vqp_error *error);
 
-/* Moves this thread into the network namespace at `path`, for good. 0 on success. */
-int vqp_namespace_enter(const char *path, struct vqp_error *error);
+/* Is there an interface of this name in the network namespace? Returns 1 or 0. */
+int vqp_namespace_has_interface(int netns_fd, const char *name, struct vqp_error *error);
+
+/* Moves this thread into the network namespace, for good. 0 on success. */
+int vqp_namespace_enter(int netns_fd, struct vqp_error *error);
 
 /*
  * Queries the VQP namespace of this thread's network namespace. Of several it is the one with this

@@ -83,15 +83,15 @@ static int check_permitted(const struct vqp_wish *wish, struct vqp_error *error)
 }
 
 /* Refuses the host's network namespace, and one that has a network already. */
-static int check_unattached(const char *netns, struct vqp_error *error)
+static int check_unattached(int netns_fd, struct vqp_error *error)
 {
-	int ret = vqp_namespace_is_host(netns, error);
+	int ret = vqp_namespace_is_host(netns_fd, error);
 
 	if (ret > 0)
 		return vqp_error_set(error, -EINVAL, "the container uses the host's network, so annotation "
 				     VQP_WISH_NETWORK " cannot give it another");
 	if (!ret)
-		ret = vqp_namespace_has_interface(netns, IFNAME, error);
+		ret = vqp_namespace_has_interface(netns_fd, IFNAME, error);
 	if (ret > 0)
 		return vqp_error_set(error, -EEXIST, "the container has a network, its " IFNAME ": annotation "
 				     VQP_WISH_NETWORK " is for those that have none, as on Docker's network none");
@@ -100,15 +100,14 @@ static int check_unattached(const char *netns, struct vqp_error *error)
 
 static int attach(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, struct vqp_error *error)
 {
-	char netns[32];
+	cleanup_close int netns_fd = vqp_namespace_open(state->pid, error);
 	int ret;
 
-	if (!state->pid)
-		return vqp_error_set(error, -EINVAL, "the container's state has no \"pid\"");
-	snprintf(netns, sizeof(netns), "/proc/%d/ns/net", state->pid);
+	if (netns_fd < 0)
+		return netns_fd;
 	ret = check_permitted(wish, error);
 	if (!ret)
-		ret = check_unattached(netns, error);
+		ret = check_unattached(netns_fd, error);
 	if (ret)
 		return ret;
 	/*
@@ -116,7 +115,7 @@ static int attach(const struct vqp_state *state, const struct vqp_wish *wish, co
 	 * recorded the network that it was attached to.
 	 */
 	vqp_pin_remove(pin);
-	ret = vqp_pin_make(pin, netns, error);
+	ret = vqp_pin_make(pin, netns_fd, error);
 	if (ret)
 		return ret;
 	ret = call("vqpcni_add", state, wish, pin, error);

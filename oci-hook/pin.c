@@ -38,11 +38,11 @@ bool vqp_pin_is_namespace(const struct vqp_pin *pin)
 	return !statfs(pin->path, &found) && found.f_type == NSFS_MAGIC;
 }
 
-bool vqp_pin_holds(const struct vqp_pin *pin, const char *netns)
+bool vqp_pin_holds(const struct vqp_pin *pin, int netns_fd)
 {
 	struct stat held, given;
 
-	return !stat(pin->path, &held) && !stat(netns, &given) &&
+	return !stat(pin->path, &held) && !fstat(netns_fd, &given) &&
 	       held.st_dev == given.st_dev && held.st_ino == given.st_ino;
 }
 
@@ -57,15 +57,17 @@ static int make_file(const char *path)
 	return fd < 0 ? -errno : 0;
 }
 
-int vqp_pin_make(const struct vqp_pin *pin, const char *netns, struct vqp_error *error)
+int vqp_pin_make(const struct vqp_pin *pin, int netns_fd, struct vqp_error *error)
 {
 	int ret = make_file(pin->path);
+	char netns[32];
 
+	snprintf(netns, sizeof(netns), "/proc/self/fd/%d", netns_fd);
 	if (!ret && mount(netns, pin->path, NULL, MS_BIND, NULL)) {
 		ret = -errno;
 		vqp_pin_remove(pin);
 	}
-	return ret ? vqp_error_set(error, ret, "cannot bind network namespace %s to %s: %s", netns, pin->path,
+	return ret ? vqp_error_set(error, ret, "cannot bind the container's network namespace to %s: %s", pin->path,
 				   strerror(-ret)) : 0;
 }
 

@@ -25,13 +25,11 @@ bool vqp_pin_exists(const struct vqp_pin *pin);
 /* Is a network namespace bound to the pin? */
 bool vqp_pin_is_namespace(const struct vqp_pin *pin);
 
-/* Is the pin's network namespace the one at the path `netns`? */
-bool vqp_pin_holds(const struct vqp_pin *pin, const char *netns);
+/* Is the pin's network namespace this one? */
+bool vqp_pin_holds(const struct vqp_pin *pin, int netns_fd);
 
-/*
- * Binds the pin to the network namespace at `netns`. 0, or a negative errno value with *error set.
- */
-int vqp_pin_make(const struct vqp_pin *pin, const char *netns, struct vqp_error *error);
+/* Binds the pin to the network namespace. 0, or a negative errno value with *error set. */
+int vqp_pin_make(const struct vqp_pin *pin, int netns_fd, struct vqp_error *error);
 
 /* Removes the pin, if there is one. */
 void vqp_pin_remove(const struct vqp_pin *pin);

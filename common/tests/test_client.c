@@ -3,20 +3,22 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "../client.h"
 
-/* A vqpd that hears one line, says `says` and hangs up. */
+/* A vqpd that hears one line and receives a descriptor, says `says` and hangs up. */
 struct fixture {
 	pthread_t thread;
-	int fd;
+	int fd, received;
 	char directory[64], path[80], heard[256];
 	const char *says;
 };
@@ -25,25 +27,42 @@ static void *answer(void *data)
 {
 	struct fixture *f = data;
 	int fd = accept(f->fd, NULL, NULL);
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec heard = { .iov_base = f->heard, .iov_len = sizeof(f->heard) - 1 };
+	struct msghdr message = {
+		.msg_iov = &heard, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	ssize_t n = recvmsg(fd, &message, 0);
 
-	if (read(fd, f->heard, sizeof(f->heard) - 1) > 0 && f->says)
+	if (n > 0 && CMSG_FIRSTHDR(&message))
+		memcpy(&f->received, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(f->received));
+	if (n > 0 && f->says)
 		if (write(fd, f->says, strlen(f->says)) < 0)
 			perror("write");
 	close(fd);
 	return NULL;
 }
 
-static int call(struct fixture *f, const char *says, json_t **reply, struct vqp_error *error)
+static int call_with(struct fixture *f, int netns_fd, const char *says, json_t **reply, struct vqp_error *error)
 {
 	json_t *request = json_pack("{s:s}", "op", "status");
 	int ret;
 
 	f->says = says;
+	f->received = -1;
 	assert_int_equal(pthread_create(&f->thread, NULL, answer, f), 0);
-	ret = vqpd_call(f->path, request, reply, error);
+	ret = vqpd_call(f->path, request, netns_fd, reply, error);
 	pthread_join(f->thread, NULL);
 	json_decref(request);
 	return ret;
+}
+
+static int call(struct fixture *f, const char *says, json_t **reply, struct vqp_error *error)
+{
+	return call_with(f, -1, says, reply, error);
 }
 
 static int setup(void **state)
@@ -132,12 +151,12 @@ static void nobody_there_says_how_to_start_it(void **state)
 	struct fixture *f = *state;
 	struct vqp_error error = { 0 };
 
-	assert_int_equal(vqpd_call("/nonexistent/sock", request, &reply, &error), -ENOENT);
+	assert_int_equal(vqpd_call("/nonexistent/sock", request, -1, &reply, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "systemctl start vqpd"));
 	vqp_error_clear(&error);
 	close(f->fd);
 	f->fd = -1;
-	assert_int_equal(vqpd_call(f->path, request, &reply, &error), -ECONNREFUSED);
+	assert_int_equal(vqpd_call(f->path, request, -1, &reply, &error), -ECONNREFUSED);
 	assert_non_null(strstr(error.text, "systemctl start vqpd"));
 	vqp_error_clear(&error);
 	json_decref(request);
@@ -152,7 +171,7 @@ static void too_long_a_path_is_refused(void **state)
 	(void)state;
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
-	assert_int_equal(vqpd_call(path, request, &reply, &error), -ENAMETOOLONG);
+	assert_int_equal(vqpd_call(path, request, -1, &reply, &error), -ENAMETOOLONG);
 	vqp_error_clear(&error);
 	json_decref(request);
 }
@@ -195,16 +214,38 @@ static void who_is_no_vqpd_is_told(void **state)
 	strcpy(addr.sun_path, f->path);
 	f->fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 	assert_int_equal(bind(f->fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
-	assert_int_equal(vqpd_call(f->path, request, &reply, &error), -EPROTOTYPE);
+	assert_int_equal(vqpd_call(f->path, request, -1, &reply, &error), -EPROTOTYPE);
 	assert_non_null(strstr(error.text, f->path));
 	vqp_error_clear(&error);
 	json_decref(request);
+}
+
+static void a_descriptor_goes_with_the_request(void **state)
+{
+	struct fixture *f = *state;
+	int passed = open("/dev/null", O_RDONLY);
+	struct stat sent, received;
+	json_t *reply;
+
+	assert_int_equal(call_with(f, passed, "{\"ok\":true}\n", &reply, &(struct vqp_error){ 0 }), 0);
+	json_decref(reply);
+	assert_true(f->received >= 0 && f->received != passed);
+	assert_int_equal(fstat(passed, &sent), 0);	/* It is still the caller's. */
+	assert_int_equal(fstat(f->received, &received), 0);
+	assert_int_equal(received.st_rdev, sent.st_rdev);
+	close(f->received);
+	close(passed);
+
+	assert_int_equal(call(f, "{\"ok\":true}\n", &reply, &(struct vqp_error){ 0 }), 0);
+	json_decref(reply);
+	assert_int_equal(f->received, -1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(success_gives_the_reply, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_descriptor_goes_with_the_request, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals_keep_errno_and_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_refusal_may_say_little, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals_are_told_from_silence, setup, teardown),

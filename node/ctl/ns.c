@@ -7,7 +7,7 @@
 #include "../../common/address.h"
 #include "../../common/cleanup.h"
 #include "../../common/limits.h"
-#include "../netns.h"
+#include "../../common/netns.h"
 #include "ctl.h"
 
 const char *const ctl_priorities[] = {
@@ -68,7 +68,7 @@ int ctl_ns_list(const struct ctl_args *args)
 /* Opens --netns as *fd. 0 or the exit status. */
 static int open_netns(const struct ctl_args *args, int *fd)
 {
-	*fd = vqp_netns_open(args->netns);
+	*fd = vqp_netns_open_named(args->netns);
 	if (*fd == -EINVAL)
 		return ctl_fail(args, *fd, "--netns %s: no network namespace", args->netns);
 	if (*fd < 0)

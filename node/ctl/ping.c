@@ -14,7 +14,7 @@
 #include <vqp/vqp.h>
 
 #include "../../common/cleanup.h"
-#include "../netns.h"
+#include "../../common/netns.h"
 #include "ctl.h"
 
 #define ANY_PORT 1	/* WRITEs do not reach the port. */
@@ -42,7 +42,7 @@ static int enter_netns(const struct ctl_args *args)
 
 	if (!args->netns)
 		return 0;
-	fd = vqp_netns_open(args->netns);
+	fd = vqp_netns_open_named(args->netns);
 	if (fd < 0)
 		return ctl_fail(args, fd, "--netns %s: %s", args->netns,
 				fd == -EINVAL ? "no network namespace" : strerror(-fd));

@@ -70,7 +70,7 @@ static json_t *ask_vqpd(const struct ctl_args *args)
 	cleanup_error struct vqp_error error = { 0 };
 	json_t *reply;
 
-	if (vqpd_call(args->socket, request, &reply, &error))
+	if (vqpd_call(args->socket, request, -1, &reply, &error))
 		reply = json_pack("{s:b, s:s}", "ok", 0, "error", vqp_error_text(&error));
 	return reply;
 }

@@ -7,7 +7,7 @@
 
 #include "../vqpd/request.h"
 
-#define GOOD "{\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":\"/proc/1/ns/net\",\"tenant\":1,\"address\":\"10.1.0.2\"}"
+#define GOOD "{\"id\":\"c1\",\"ifname\":\"eth0\",\"tenant\":1,\"address\":\"10.1.0.2\"}"
 
 static void a_good_add_is_taken_apart(void **state)
 {
@@ -17,7 +17,6 @@ static void a_good_add_is_taken_apart(void **state)
 	(void)state;
 	assert_null(vqp_request_check_add(object, &request));
 	assert_string_equal(request.name, "c1/eth0");
-	assert_string_equal(request.netns, "/proc/1/ns/net");
 	assert_int_equal(request.tenant, 1);
 	assert_int_equal(request.gid[15], 2);
 	json_decref(object);
@@ -86,15 +85,6 @@ static void an_address_is_one_containers(void **state)
 	assert_refused("address", "\"ff02::1\"", "EINVAL");
 }
 
-static void a_netns_is_an_absolute_path(void **state)
-{
-	(void)state;
-	assert_refused("netns", NULL, "EINVAL");
-	assert_refused("netns", "\"\"", "EINVAL");
-	assert_refused("netns", "\"blue\"", "EINVAL");
-	assert_refused("netns", "3", "EINVAL");
-}
-
 static void a_name_fits_the_kernels(void **state)
 {
 	struct vqp_request request;
@@ -154,24 +144,6 @@ static void limits_are_those_of_the_kernel(void **state)
 	assert_refused("limits", "{\"max_vqps\":-1}", "EINVAL");
 }
 
-static void a_del_may_name_no_netns(void **state)
-{
-	json_t *object = unit_json("{\"id\":\"c1\",\"ifname\":\"eth0\"}"), *refusal;
-	struct vqp_request request;
-
-	(void)state;
-	assert_null(vqp_request_check_del(object, &request));
-	assert_null(request.netns);
-	json_object_set_new(object, "netns", json_null());
-	assert_null(vqp_request_check_del(object, &request));
-	assert_null(request.netns);
-	json_object_set_new(object, "netns", json_integer(1));
-	refusal = vqp_request_check_del(object, &request);
-	assert_non_null(refusal);
-	json_decref(refusal);
-	json_decref(object);
-}
-
 /* A del with one member replaced. */
 static json_t *check_del(const char *member, const char *value)
 {
@@ -207,7 +179,7 @@ static void what_no_add_could_have_named_is_not_there(void **state)
 
 static void a_del_is_well_formed(void **state)
 {
-	static const char *const names[] = { "id", "ifname", "network", "netns" };
+	static const char *const names[] = { "id", "ifname", "network" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -218,6 +190,25 @@ static void a_del_is_well_formed(void **state)
 	}
 }
 
+static void a_del_by_path_is_an_older_clients(void **state)
+{
+	json_t *object = unit_json("{\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":\"/run/netns/blue\"}"), *refusal;
+	struct vqp_request request;
+
+	(void)state;
+	refusal = vqp_request_check_del(object, &request);
+	assert_non_null(refusal);
+	unit_assert_string(refusal, "errno", "EINVAL");
+	json_decref(refusal);
+	json_object_set_new(object, "netns", json_null());
+	assert_null(vqp_request_check_del(object, &request));
+	assert_false(request.has_netns);
+	json_object_set_new(object, "netns", json_true());
+	assert_null(vqp_request_check_del(object, &request));
+	assert_true(request.has_netns);
+	json_decref(object);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,13 +217,12 @@ int main(void)
 		cmocka_unit_test(an_ifname_is_what_the_kernel_takes),
 		cmocka_unit_test(a_tenant_is_a_positive_number),
 		cmocka_unit_test(an_address_is_one_containers),
-		cmocka_unit_test(a_netns_is_an_absolute_path),
 		cmocka_unit_test(a_name_fits_the_kernels),
 		cmocka_unit_test(a_network_is_one_word_and_may_be_left_out),
 		cmocka_unit_test(limits_are_those_of_the_kernel),
-		cmocka_unit_test(a_del_may_name_no_netns),
 		cmocka_unit_test(what_no_add_could_have_named_is_not_there),
 		cmocka_unit_test(a_del_is_well_formed),
+		cmocka_unit_test(a_del_by_path_is_an_older_clients),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,10 +3,12 @@
 #include "../../common/tests/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -174,6 +176,194 @@ static void much_is_sent_piece_by_piece(void **state)
 	assert_false(vqp_line_unsent(&pair->line));
 }
 
+/* Sends a text, and with it a file's descriptor, `count` times. */
+static void say_with(const struct pair *pair, const char *text, const char *path, size_t count)
+{
+	const int passed = open(path, O_RDONLY);
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(4 * sizeof(int))];
+	} control = { .header = { CMSG_LEN(count * sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec data = { .iov_base = (char *)text, .iov_len = strlen(text) };
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = CMSG_SPACE(count * sizeof(int)),
+	};
+
+	assert_true(passed >= 0 && count <= 4);
+	for (size_t i = 0; i < count; i++)
+		memcpy(CMSG_DATA(&control.header) + i * sizeof(passed), &passed, sizeof(passed));
+	assert_int_equal(sendmsg(pair->peer, &message, 0), strlen(text));
+	close(passed);
+}
+
+/* Sends a text, and with it the network namespace. */
+static void say_with_netns(const struct pair *pair, const char *text)
+{
+	say_with(pair, text, "/proc/self/ns/net", 1);
+}
+
+/* The next line is an object. Returns its descriptor, or why there is none. */
+static int next_fd(struct pair *pair)
+{
+	json_t *object;
+	int fd;
+
+	assert_int_equal(vqp_line_next(&pair->line, &object), 1);
+	json_decref(object);
+	fd = vqp_line_take_fd(&pair->line);
+	assert_int_equal(vqp_line_take_fd(&pair->line), -ENOENT);
+	return fd;
+}
+
+/* The next line is an object, with a descriptor or without. */
+static void assert_next(struct pair *pair, bool has_fd)
+{
+	const int fd = next_fd(pair);
+
+	if (has_fd)
+		assert_int_equal(close(fd), 0);
+	else
+		assert_int_equal(fd, -ENOENT);
+}
+
+static void a_descriptor_is_of_the_line_that_it_came_with(void **state)
+{
+	struct pair *pair = *state;
+
+	say(pair, "{\"n\":1}\n");
+	say_with_netns(pair, "{\"n\":2}\n");
+	say(pair, "{\"n\":3}\n");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_next(pair, false);
+	assert_next(pair, true);
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_next(pair, false);
+}
+
+static void a_descriptor_comes_with_the_begin_of_a_line(void **state)
+{
+	struct pair *pair = *state;
+	json_t *object;
+
+	say_with_netns(pair, "{\"n\":");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_int_equal(vqp_line_next(&pair->line, &object), 0);
+	say(pair, "1}\n");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_next(pair, true);
+}
+
+static int count_descriptors(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 64; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static void descriptors_that_nobody_takes_are_closed(void **state)
+{
+	struct pair *pair = *state;
+	const int before = count_descriptors();
+	json_t *object;
+
+	for (int i = 0; i < 3; i++) {
+		say_with_netns(pair, "{\"n\":1}\n");
+		assert_int_equal(vqp_line_fill(&pair->line), 1);
+		assert_int_equal(vqp_line_next(&pair->line, &object), 1);
+		json_decref(object);
+	}
+	say_with_netns(pair, "nonsense\n");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_int_equal(vqp_line_next(&pair->line, &object), -EBADMSG);
+	say_with_netns(pair, "{\"n\":");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	vqp_line_exit(&pair->line);
+	assert_int_equal(count_descriptors(), before - 1);	/* The line's own has gone, too. */
+}
+
+static void a_descriptor_of_a_line_that_is_refused_goes_with_it(void **state)
+{
+	struct pair *pair = *state;
+	const int before = count_descriptors();
+	char text[MAX * 2 + 1];
+	json_t *object;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	say_with_netns(pair, text);
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_int_equal(vqp_line_next(&pair->line, &object), -EMSGSIZE);
+	assert_int_equal(count_descriptors(), before);
+	say_with_netns(pair, "x");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_int_equal(vqp_line_next(&pair->line, &object), 0);
+	say(pair, "\n{\"n\":1}\n");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_next(pair, false);
+	say_with_netns(pair, "nonsense\n");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_int_equal(vqp_line_next(&pair->line, &object), -EBADMSG);
+	assert_int_equal(count_descriptors(), before);
+}
+
+static void several_descriptors_are_none(void **state)
+{
+	struct pair *pair = *state;
+	const int before = count_descriptors();
+
+	for (size_t count = 2; count <= 4; count++) {
+		say_with(pair, "{\"n\":1}\n", "/proc/self/ns/net", count);
+		assert_int_equal(vqp_line_fill(&pair->line), 1);
+		assert_int_equal(next_fd(pair), -EMFILE);
+		assert_int_equal(count_descriptors(), before);
+	}
+}
+
+static void a_second_descriptor_in_a_line_ends_the_connection(void **state)
+{
+	struct pair *pair = *state;
+	const int before = count_descriptors();
+
+	say_with_netns(pair, "{\"n\":");
+	say_with_netns(pair, "1}\n{\"n\":2}\n");
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_int_equal(vqp_line_fill(&pair->line), -EPROTO);
+	assert_int_equal(count_descriptors(), before + 1);	/* the first, until the line's end */
+}
+
+static void a_descriptor_of_another_kind_is_closed_at_once(void **state)
+{
+	static const char *const paths[] = { "/proc/self/ns/mnt", "/dev/null", "/proc/self/exe" };
+	struct pair *pair = *state;
+	const int before = count_descriptors();
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		say_with(pair, "{\"n\":", paths[i], 1);
+		say(pair, "1}\n");
+		assert_int_equal(vqp_line_fill(&pair->line), 1);
+		assert_int_equal(count_descriptors(), before);
+		assert_int_equal(vqp_line_fill(&pair->line), 1);
+		assert_int_equal(next_fd(pair), -EINVAL);
+	}
+}
+
+static void a_descriptor_that_cannot_be_received_is_missed(void **state)
+{
+	struct pair *pair = *state;
+	struct rlimit limit, full;
+
+	say_with_netns(pair, "{\"n\":1}\n");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	full = (struct rlimit){ .rlim_cur = 0, .rlim_max = limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &full), 0);
+	assert_int_equal(vqp_line_fill(&pair->line), 1);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(next_fd(pair), -EMFILE);
+}
+
 static void a_call_times_out(void **state)
 {
 	struct pair *pair = *state;
@@ -265,6 +455,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_line_that_is_too_long_is_skipped, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_line_of_the_greatest_length_is_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(much_is_sent_piece_by_piece, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_descriptor_is_of_the_line_that_it_came_with, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_descriptor_comes_with_the_begin_of_a_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(descriptors_that_nobody_takes_are_closed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_descriptor_of_a_line_that_is_refused_goes_with_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(several_descriptors_are_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_second_descriptor_in_a_line_ends_the_connection, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_descriptor_of_another_kind_is_closed_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_descriptor_that_cannot_be_received_is_missed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_times_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_is_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_to_who_says_nonsense_fails, setup, teardown),

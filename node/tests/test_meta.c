@@ -4,6 +4,7 @@
 #include "../../common/tests/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -472,6 +473,16 @@ static void names_of_servers_are_checked(void **state)
 	assert_int_equal(vqp_meta_init(&meta, NULL, 0, "127.0.0.1:port"), -EHOSTUNREACH);
 }
 
+static void one_that_was_never_connected_closes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_meta meta;
+
+	assert_int_equal(vqp_meta_init(&meta, &f->owner, 1, "127.0.0.1:1"), 0);
+	vqp_meta_exit(&meta);
+	assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +504,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_became_due_meanwhile_is_announced_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_answered_is_announced_on_the_next_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_went_meanwhile_is_withdrawn, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_was_never_connected_closes_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_refusal_of_what_went_meanwhile_is_ignored, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_device_nothing_is_announced, setup, teardown),
 		cmocka_unit_test(names_of_servers_are_checked),

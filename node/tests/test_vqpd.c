@@ -4,6 +4,7 @@
 #include "../../common/tests/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +13,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../netns.h"
+#include "../../common/netns.h"
 #include "../vqpd/add.h"
 #include "../vqpd/request.h"
 #include "../vqpd/watch.h"
 
 #define INO	1000	/* of every netns that is asked for */
+#define ADD	"{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"tenant\":1,\"address\":\"10.1.0.2\"}\n"
 
 struct fixture {
 	struct vqpd d;
@@ -96,10 +98,13 @@ const char *vqp_netlink_error(const struct vqp_netlink *netlink)
 	return "the kernel refused";
 }
 
-int vqp_netns_open(const char *text)
+/* What the descriptors of requests are: 0 for network namespaces, or -EINVAL. */
+static int passed_kind;
+
+int vqp_netns_check(int fd)
 {
-	(void)text;
-	return dup(0);
+	assert_true(fcntl(fd, F_GETFD) >= 0);
+	return passed_kind;
 }
 
 uint32_t vqp_netns_inode(int fd)
@@ -152,7 +157,7 @@ static int teardown(void **state)
 
 	vqp_server_exit(&d->server);
 	assert_null(d->adds);
-	d->metas[0].line.fd = -1;
+	vqp_line_init(&d->metas[0].line, -1, VQP_LINE_REPLY_MAX);
 	vqp_meta_exit(&d->metas[0]);
 	vqp_registry_exit(&d->registry);
 	json_decref(d->meta_owner.dct);
@@ -176,7 +181,28 @@ static void turn(struct fixture *f)
 	}
 }
 
-/* A client that has asked, and whom nobody has heard yet. */
+/* Sends a text, and with it a descriptor unless that is -1. */
+static void send_with(int fd, const char *text, int passed_fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec data = { .iov_base = (char *)text, .iov_len = strlen(text) };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
+
+	if (passed_fd >= 0) {
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.header), &passed_fd, sizeof(int));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	assert_int_equal(sendmsg(fd, &message, 0), strlen(text));
+}
+
+/* A client that has asked, with a network namespace, and whom nobody has heard yet. */
 static int ask(struct fixture *f, const char *request)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -184,14 +210,13 @@ static int ask(struct fixture *f, const char *request)
 
 	strcpy(addr.sun_path, f->path);
 	assert_int_equal(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
-	assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+	send_with(fd, request, 0);
 	return fd;
 }
 
 static int add(struct fixture *f)
 {
-	return ask(f, "{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":\"/netns\",\"tenant\":1,"
-		   "\"address\":\"10.1.0.2\"}\n");
+	return ask(f, ADD);
 }
 
 static int add_now(struct fixture *f)
@@ -230,6 +255,7 @@ static void assert_answer(int fd, const char *name)
 
 	assert_true(n > 0);
 	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
 	answer = unit_json(text);
 	assert_int_equal(json_is_true(json_object_get(answer, "ok")), !name);
 	if (name)
@@ -244,6 +270,48 @@ static size_t count(void)
 }
 
 /* ---- Tests ---- */
+
+static void a_network_namespace_comes_as_a_descriptor(void **state)
+{
+	struct fixture *f = *state;
+	int fd = ask(f, "{\"op\":\"bogus\"}\n");	/* the descriptor goes with this one */
+
+	turn(f);
+	assert_answer(dup(fd), "EOPNOTSUPP");
+	send_with(fd, ADD, -1);
+	turn(f);
+	assert_int_equal(count(), 0);
+	assert_answer(fd, "EINVAL");
+	fd = add_now(f);
+	assert_int_equal(count(), 1);
+	leave(f, fd);
+}
+
+static void a_del_by_what_is_no_network_namespace_deletes_nothing(void **state)
+{
+	static const char *const del = "{\"op\":\"del\",\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":true}\n";
+	struct fixture *f = *state;
+	int fd;
+
+	f->d.metas[0].state = VQP_META_DOWN;	/* so that the answer is given at once */
+	assert_answer(add_now(f), NULL);
+	passed_kind = -EINVAL;
+	fd = ask(f, del);
+	turn(f);
+	assert_answer(fd, "EINVAL");
+	passed_kind = 0;
+	fd = ask(f, "{\"op\":\"list\"}\n");
+	turn(f);
+	assert_answer(dup(fd), NULL);
+	send_with(fd, del, -1);		/* It says that it has a descriptor, which was lost. */
+	turn(f);
+	assert_answer(fd, "EINVAL");
+	assert_int_equal(count(), 1);
+	fd = ask(f, del);
+	turn(f);
+	assert_answer(fd, NULL);
+	assert_int_equal(count(), 0);
+}
 
 static void who_leaves_before_the_answer_has_never_been(void **state)
 {
@@ -372,6 +440,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(a_network_namespace_comes_as_a_descriptor),
+		TEST(a_del_by_what_is_no_network_namespace_deletes_nothing),
 		TEST(who_leaves_before_the_answer_has_never_been),
 		TEST(who_has_left_before_being_heard_has_never_been),
 		TEST(of_those_that_wait_for_the_same_the_last_undoes_it),

@@ -61,9 +61,6 @@ json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
 
 	if (refusal)
 		return refusal;
-	request->netns = get_string(object, "netns");
-	if (!request->netns || request->netns[0] != '/')
-		return vqp_reply_error(EINVAL, "netns is the path of a network namespace, as /proc/PID/ns/net");
 	if (json_is_null(json_object_get(said, "limits")))
 		json_object_del(said, "limits");
 	if (vqp_terms_parse(&terms, said, &error))
@@ -86,13 +83,16 @@ static bool names_attachment(const json_t *object)
 
 json_t *vqp_request_check_del(const json_t *object, struct vqp_request *request)
 {
+	json_t *refusal = check_name(object, request->name);
 	const json_t *netns = json_object_get(object, "netns");
-	json_t *refusal;
 
-	request->netns = json_string_value(netns);
-	if (netns && !json_is_null(netns) && !request->netns)
-		return vqp_reply_error(EINVAL, "netns is a path, or left out");
-	refusal = check_name(object, request->name);
+	request->has_netns = json_is_true(netns);
+	/* To ignore the path of an older client would delete in every network namespace. */
+	if (netns && !json_is_null(netns) && !request->has_netns) {
+		json_decref(refusal);
+		return vqp_reply_error(EINVAL, "netns is true if a network namespace comes as a descriptor: is the "
+				       "client of another version than vqpd?");
+	}
 	if (!refusal || !names_attachment(object))
 		return refusal;
 	json_decref(refusal);

@@ -24,7 +24,8 @@ int vqp_meta_init(struct vqp_meta *meta, struct vqp_meta_owner *owner, unsigned 
 	cleanup_free char *host = NULL, *port = NULL;
 	int ret = vqp_address_split(name, DEFAULT_PORT, &host, &port);
 
-	*meta = (struct vqp_meta){ .owner = owner, .bit = 1U << index, .line.fd = -1 };
+	*meta = (struct vqp_meta){ .owner = owner, .bit = 1U << index };
+	vqp_line_init(&meta->line, -1, VQP_LINE_REPLY_MAX);
 	if (ret || !host)
 		return -EINVAL;
 	/* Names are looked up only here, because a lookup blocks the loop. */

@@ -5,7 +5,7 @@
 
 #include "../../common/address.h"
 #include "../../common/cleanup.h"
-#include "../netns.h"
+#include "../../common/netns.h"
 #include "../reply.h"
 #include "add.h"
 #include "name.h"
@@ -48,10 +48,10 @@ static json_t *refuse(const struct vqp_entry *other, const struct vqp_request *r
 	char gid[VQP_ADDRESS_TEXT];
 
 	vqp_address_format(other->gid, gid);
-	return vqp_reply_error(EEXIST, "%s already has a VQP namespace (%s, tenant %u, address %s): all that it has are "
-			       "of one tenant, and each of one attachment with one address. DEL that first, or "
-			       "vqpctl ns del --tenant %u --address %s", request->netns, other->name, other->tenant, gid,
-			       other->tenant, gid);
+	return vqp_reply_error(EEXIST, "the network namespace of %s already has a VQP namespace (%s, tenant %u, "
+			       "address %s): all that it has are of one tenant, and each of one attachment with one "
+			       "address. DEL that first, or vqpctl ns del --tenant %u --address %s", request->name,
+			       other->name, other->tenant, gid, other->tenant, gid);
 }
 
 /* Returns the kernel's refusal as an answer that names the conflicting entry. */
@@ -104,9 +104,23 @@ static int make(struct vqpd *d, const struct vqp_request *request, uint32_t ino,
 		     : vqp_netlink_do(&d->netlink, VQP_CMD_NS_ADD, attrs, NULL);
 }
 
-static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vqp_request *request)
+/* Answers a request whose network namespace has not come, by what vqp_line_take_fd() returned. */
+static json_t *refuse_fd(int ret)
 {
-	cleanup_close int fd = vqp_netns_open(request->netns);
+	switch (ret) {
+	case -ENOENT:
+		return vqp_reply_error(EINVAL, "the descriptor of the network namespace has not come with the "
+				       "request: is the client of another version than vqpd?");
+	case -EINVAL:
+		return vqp_reply_error(ret, "the descriptor is not of a network namespace");
+	default:
+		return vqp_reply_error(ret, "vqpd cannot take the descriptor: several came, vqpd has too many files "
+				       "open, or a security module (SELinux, AppArmor) forbids it");
+	}
+}
+
+static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vqp_request *request, int netns_fd)
+{
 	json_auto_t *attrs = NULL;
 	const struct vqp_entry *other;
 	struct vqp_entry *entry;
@@ -115,19 +129,17 @@ static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vq
 	bool made;
 	int ret;
 
-	if (fd < 0) {
-		vqp_server_answer(client, fd == -EINVAL
-			? vqp_reply_error(fd, "%s is no network namespace", request->netns)
-			: vqp_reply_error(fd, "cannot open the network namespace %s: %s", request->netns, strerror(-fd)));
+	if (netns_fd < 0) {
+		vqp_server_answer(client, refuse_fd(netns_fd));
 		return;
 	}
-	ino = vqp_netns_inode(fd);
+	ino = vqp_netns_inode(netns_fd);
 	other = in_the_way(d, request, ino);
 	if (other) {
 		vqp_server_answer(client, refuse(other, request));
 		return;
 	}
-	attrs = json_pack("{s:i, s:I, s:s, s:s}", "netns_fd", fd, "tenant", (json_int_t)request->tenant,
+	attrs = json_pack("{s:i, s:I, s:s, s:s}", "netns_fd", netns_fd, "tenant", (json_int_t)request->tenant,
 			  "gid", vqp_address_format(request->gid, gid), "name", request->name);
 	if (request->limits && json_object_update(attrs, (json_t *)request->limits)) {
 		vqp_server_answer(client, NULL);
@@ -159,23 +171,26 @@ static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vq
 }
 
 /*
- * Deletes the namespaces of an attachment, by their name. If the request gives a network namespace
- * that exists, it must be theirs, because two runtimes may have containers of the same name.
+ * Deletes the namespaces of an attachment, by their name. If a network namespace comes with the
+ * request, it must be theirs, because two runtimes may have containers of the same name.
  */
-static json_t *serve_del(struct vqpd *d, const struct vqp_request *request)
+static json_t *serve_del(struct vqpd *d, const struct vqp_request *request, int netns_fd)
 {
-	cleanup_close int fd = request->netns ? vqp_netns_open(request->netns) : -1;
-	uint32_t ino = fd >= 0 ? vqp_netns_inode(fd) : 0;
+	uint32_t ino = netns_fd >= 0 ? vqp_netns_inode(netns_fd) : 0;
 	struct vqp_entry *entry, *next;
-	int ret = vqp_watch_look(d), deleted = 0;
+	int ret, deleted = 0;
 
+	/* Without it the request would be about every network namespace. */
+	if (netns_fd < 0 && (netns_fd != -ENOENT || request->has_netns))
+		return refuse_fd(netns_fd);
+	ret = vqp_watch_look(d);
 	if (ret && ret != -ENOPKG)
 		return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
 	for (entry = vqp_registry_next(&d->registry, NULL); entry; entry = next) {
 		json_auto_t *key = NULL;
 
 		next = vqp_registry_next(&d->registry, entry);
-		if (!entry->tenant || !vqp_name_same(entry->name, request->name) || (ino && ino != entry->netns_ino))
+		if (!entry->tenant || !vqp_name_same(entry->name, request->name) || (netns_fd >= 0 && ino != entry->netns_ino))
 			continue;
 		key = vqp_entry_key(entry);
 		ret = vqp_netlink_do(&d->netlink, VQP_CMD_NS_DEL, key, NULL);
@@ -232,14 +247,14 @@ static json_t *serve_status(struct vqpd *d)
 			 "uptime_ms", (json_int_t)(vqp_loop_now_ms() - d->started_ms));
 }
 
-static json_t *serve_now(struct vqpd *d, const char *op, const json_t *object)
+static json_t *serve_now(struct vqpd *d, const char *op, const json_t *object, int netns_fd)
 {
 	struct vqp_request request;
 	json_t *answer;
 
 	if (!strcmp(op, "del")) {
 		answer = vqp_request_check_del(object, &request);
-		return answer ? answer : serve_del(d, &request);
+		return answer ? answer : serve_del(d, &request, netns_fd);
 	}
 	if (!strcmp(op, "list"))
 		return serve_list(d);
@@ -250,6 +265,7 @@ static json_t *serve_now(struct vqpd *d, const char *op, const json_t *object)
 
 void vqp_request_serve(struct vqp_client *client, json_t *object)
 {
+	cleanup_close int netns_fd = vqp_line_take_fd(&client->line);
 	struct vqpd *d = client->server->owner;
 	const char *op = json_string_value(json_object_get(object, "op"));
 	struct vqp_request request;
@@ -258,13 +274,13 @@ void vqp_request_serve(struct vqp_client *client, json_t *object)
 	if (!op) {
 		vqp_server_answer(client, vqp_reply_error(EINVAL, "op is missing: one of add, del, list, status"));
 	} else if (strcmp(op, "add")) {
-		vqp_server_answer(client, serve_now(d, op, object));
+		vqp_server_answer(client, serve_now(d, op, object, netns_fd));
 	} else {
 		refusal = vqp_request_check_add(object, &request);
 		if (refusal)
 			vqp_server_answer(client, refusal);
 		else
-			serve_add(d, client, &request);
+			serve_add(d, client, &request, netns_fd);
 	}
 }
 

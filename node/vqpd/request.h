@@ -8,7 +8,7 @@
 /* An add or a del that has been checked. Its strings live as long as the JSON object. */
 struct vqp_request {
 	char name[VQP_NAME_MAX];	/* the name of the namespace in the kernel (name.h) */
-	const char *netns;		/* NULL in a del that names none */
+	bool has_netns;			/* The network namespace of a del comes with it, it says. */
 	/* The fields below are those of an add. */
 	uint32_t tenant;
 	uint8_t gid[16];

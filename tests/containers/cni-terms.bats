@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0
 load cni
 
 # What vqpd was asked for is this: tenant, address and limits.
-asked_for() { request_is "del(.op, .id, .ifname, .network, .netns) == $1"; }
+asked_for() { request_is "del(.op, .id, .ifname, .network) == $1"; }
 
 @test "the address may be configured, and need not be one of prevResult" {
 	call ADD "$(config 1.0.0 '.address = "10.9.0.1"')"

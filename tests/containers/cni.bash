@@ -8,17 +8,21 @@ setup_file() {
 	export SOCKET=$BATS_FILE_TMPDIR/vqpd.sock
 	"$BATS_TEST_DIRNAME/../programs/fake-vqpd" "$SOCKET" 3>&- &
 	echo $! >"$BATS_FILE_TMPDIR/pid"
-	timeout 10 bash -c 'until [ -S "$SOCKET" ]; do sleep 0.01; done'
+	# The container: a network namespace that lives as long as the suite.
+	unshare -n sleep infinity 3>&- &
+	echo $! >"$BATS_FILE_TMPDIR/container"
+	timeout 10 bash -c 'until [ -S "$SOCKET" ]; do sleep 0.01; done
+		while [ "$(readlink "/proc/$1/ns/net")" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.01; done' -- $!
+	readlink "/proc/$!/ns/net"
 }
 
 teardown_file() {
-	kill "$(cat "$BATS_FILE_TMPDIR/pid")"
+	kill "$(cat "$BATS_FILE_TMPDIR/pid")" "$(cat "$BATS_FILE_TMPDIR/container")"
 }
 
 setup() {
-	# The plugin only hands its path to vqpd, so any file will do.
 	NETNS=$BATS_TEST_TMPDIR/netns
-	touch "$NETNS"
+	ln -s "/proc/$(cat "$BATS_FILE_TMPDIR/container")/ns/net" "$NETNS"
 	rm -f "$SOCKET".re*
 }
 
@@ -72,7 +76,12 @@ answer_is() {
 undone_with() {
 	error_is "$1"
 	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["add","del"]' ]
+	with_netns
 }
+
+# The last request came with the container's network namespace; or with none.
+with_netns() { [ "$(tail -n 1 "$SOCKET.received")" = "$(stat -Lc %i "$NETNS")" ]; }
+with_none() { [ "$(tail -n 1 "$SOCKET.received")" = none ]; }
 
 # Of the last request.
 request_is() { tail -n 1 "$SOCKET.requests" | jq -e "$1"; }

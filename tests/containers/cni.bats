@@ -12,8 +12,9 @@ load cni
 @test "ADD asks vqpd for the address of prevResult" {
 	call ADD "$(config 1.0.0)"
 	answer_is true
-	request_is '. == {op: "add", id: "c1", ifname: "eth0", network: "net", netns: "'"$NETNS"'",
+	request_is '. == {op: "add", id: "c1", ifname: "eth0", network: "net",
 		tenant: 1, address: "10.1.0.2"}'
+	with_netns
 }
 
 @test "ADD answers with prevResult unchanged" {
@@ -246,14 +247,17 @@ load cni
 	done
 	ln -s "$NETNS" "$BATS_TEST_TMPDIR/"$'\xff'
 	call ADD "$(config 1.0.0)" CNI_NETNS="$BATS_TEST_TMPDIR/"$'\xff'
-	refused_with 4
+	[ "$status" -eq 0 ]
 	call DEL "$(config 1.0.0)" CNI_NETNS="$BATS_TEST_TMPDIR/"$'\xff'
 	silent
 }
 
-@test "a network namespace that is not there or the host's is an environment error" {
-	call ADD "$(config 1.0.0)" CNI_NETNS=/nowhere
-	refused_with 4
+@test "a network namespace that is not there, another file or the host's is an environment error" {
+	local path
+	for path in /nowhere /proc/self/ns/mnt /etc/passwd /dev/null; do
+		call ADD "$(config 1.0.0)" CNI_NETNS="$path"
+		refused_with 4
+	done
 	call ADD "$(config 1.0.0)" CNI_NETNS=/proc/self/ns/net
 	refused_with 4
 }
@@ -301,15 +305,26 @@ load cni
 @test "DEL names the attachment to vqpd and prints nothing" {
 	call DEL "$(config 1.0.0)"
 	silent
-	request_is '. == {op: "del", id: "c1", ifname: "eth0", network: "net", netns: "'"$NETNS"'"}'
+	request_is '. == {op: "del", id: "c1", ifname: "eth0", network: "net", netns: true}'
+	with_netns
 }
 
 @test "DEL works without prevResult and without a network namespace" {
-	call DEL "$(config 1.0.0 'del(.prevResult)')" CNI_NETNS=
-	[ "$status" -eq 0 ]
-	request_is '. == {op: "del", id: "c1", ifname: "eth0", network: "net"}'
-	call DEL "$(config 1.0.0 'del(.prevResult)')" CNI_NETNS=/run/netns/gone
-	[ "$status" -eq 0 ]
+	local path
+	# /etc/passwd is as the file that a network namespace was mounted on.
+	for path in '' /run/netns/gone /etc/passwd /etc/passwd/gone /proc/4194303/ns/net; do
+		call DEL "$(config 1.0.0 'del(.prevResult)')" CNI_NETNS="$path"
+		silent
+		request_is '. == {op: "del", id: "c1", ifname: "eth0", network: "net"}'
+		with_none
+	done
+	[ "$(wc -l <"$SOCKET.requests")" -eq 5 ]
+}
+
+@test "DEL of a network namespace whose path cannot be followed fails, and does not mean all" {
+	ln -s loop "$BATS_TEST_TMPDIR/loop"
+	call DEL "$(config 1.0.0)" CNI_NETNS="$BATS_TEST_TMPDIR/loop"
+	refused_with 5
 }
 
 @test "DEL without vqpd succeeds and says so" {
@@ -488,6 +503,7 @@ deleted_are() {
 		sh -c '"$1" >/dev/full' - "$PLUGIN" <<<"$(config 1.0.0)"
 	[ "$status" -eq 1 ]
 	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["add","del"]' ]
+	with_netns
 }
 
 @test "ADD fails and is undone when nobody reads its result" {
@@ -499,6 +515,7 @@ deleted_are() {
 		sh -c '"$1" >&5' - "$PLUGIN" <<<"$(config 1.0.0)"
 	[ "$status" -eq 1 ]
 	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["add","del"]' ]
+	with_netns
 }
 
 @test "32 ADDs at once each get their answer" {

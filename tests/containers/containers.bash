@@ -219,18 +219,43 @@ hook_has_few_privileges() {
 	hook=$!
 	exec 3>$WORK/state
 	eventually grep -q "^Seccomp:.2" /proc/$hook/status
-	grep -q "^CapEff:.0000000000280000" /proc/$hook/status
-	grep -q "^CapPrm:.0000000000280000" /proc/$hook/status
+	grep -q "^CapEff:.0000000001280000" /proc/$hook/status
+	grep -q "^CapPrm:.0000000001280000" /proc/$hook/status
+	exec 3>&-
+	wait $hook || true
+	vqp-hook poststop <$WORK/state 2>/dev/null &
+	hook=$!
+	exec 3>$WORK/state
+	eventually grep -q "^Seccomp:.2" /proc/$hook/status
+	grep -q "^CapPrm:.0000000000000000" /proc/$hook/status
 	exec 3>&-
 	wait $hook || true
 	bundle c1 "$(address 10.60.0.1)"
 	pkill -STOP -x vqpd
 	launch c1 run --detach &
 	creator=$!
-	without() { grep -q "^CapPrm:.0000000000000000" /proc/"$(pidof vqp-hook)"/status; }
-	eventually without || { pkill -CONT -x vqpd; return 1; }
+	asks() { grep -q "^CapPrm:.0000000001000000" /proc/"$(pidof vqp-hook)"/status; }
+	eventually asks || { pkill -CONT -x vqpd; return 1; }
 	pkill -CONT -x vqpd
 	wait $creator
+	has_namespace 10.60.0.1
+}
+
+# Without CAP_SYS_RESOURCE nobody of this user id can send another descriptor, whose limit is less.
+hook_sends_despite_descriptors_in_flight() {
+	mkfifo $WORK/until
+	vqpt --count=2000 strew <$WORK/until >$WORK/strewn &
+	exec 3>$WORK/until
+	eventually grep -q 2000 $WORK/strewn
+	not setpriv --bounding-set=-all --inh-caps=-all bash -c \
+		'ulimit -n 512; vqpt hand /run/vqp/vqpd.sock /proc/self/ns/net <<<"{}"' 2>$WORK/refusal
+	grep ETOOMANYREFS $WORK/refusal
+	(
+		exec 3>&-
+		ulimit -n 512
+		start c1 "$(address 10.60.0.1)"
+	)
+	exec 3>&-
 	has_namespace 10.60.0.1
 }
 
@@ -441,4 +466,36 @@ cni_32_at_once() {
 	plugins CHECK "$list" $(seq 32)
 	plugins DEL "$list" $(seq 32)
 	has_namespaces 0
+}
+
+# NUMBER: the VQP namespace that vqp-hook makes for a container whose process has that number in this
+# PID namespace is that of this container's network namespace.
+hook_names_its_own() {
+	rm -f "$WORK/inode"
+	echo $(($1 - 1)) >/proc/sys/kernel/ns_last_pid
+	unshare -n sh -c "ip link add eth0 type dummy; ip address add 10.60.0.1/24 dev eth0; ip link set eth0 up
+		stat -Lc %i /proc/self/ns/net >$WORK/inode; exec sleep 60" &
+	[ $! = "$1" ]
+	eventually test -s "$WORK/inode"
+	hook_for "$1"
+	vqpctl ns list --json | jq -e --argjson inode "$(cat "$WORK/inode")" '
+		map(select(.tenant != 0)) | length == 1 and .[0].netns_ino == $inode and .[0].gid == "::ffff:10.60.0.1"'
+}
+
+# PID: vqp-hook makes the VQP namespace of that process's container.
+hook_for() {
+	vqp-hook createRuntime <<<"{\"ociVersion\": \"1.0.2\", \"id\": \"nested\", \"status\": \"created\", \"bundle\": \"/\", \"pid\": $1}"
+}
+
+# COMMAND: in a PID and a mount namespace of their own, after the command, hook_names_its_own with the
+# number that a process in another network namespace has outside.
+hook_in_nested_pid_namespace() {
+	local victim
+
+	unshare -n sleep 60 &
+	victim=$!
+	eventually eval "[ \$(stat -Lc %i /proc/$victim/ns/net) != $(stat -Lc %i /proc/self/ns/net) ]"
+	unshare --pid --fork --mount bash -c "$1; source /vqp/tests/containers/containers.bash; hook_names_its_own $victim"
+	kill $victim
+	eventually has_no_namespace 10.60.0.1
 }

@@ -314,11 +314,20 @@ fails_with() {
 		fails_with "vqp-hook: createRuntime: " "vqp-hook createRuntime <<<'$state'"
 	done
 	fails_with 'longer than 1048576 bytes' 'head -c 1100000 /dev/zero | tr "\0" " " | vqp-hook createRuntime'
-	fails_with '/proc/4194303/ns/net: No such file' 'vqp-hook createRuntime <<<"{\"id\": \"x\", \"pid\": 4194303}"'
+	fails_with 'there is no process 4194303' 'vqp-hook createRuntime <<<"{\"id\": \"x\", \"pid\": 4194303}"'
 }
 
-@test "vqp-hook has two capabilities and few system calls when it reads its input, and then no capability" {
+@test "vqp-hook has three capabilities and few system calls when it reads its input, then one, and none at poststop" {
 	on 1 hook_has_few_privileges
+}
+
+@test "vqp-hook reaches vqpd however many descriptors others of its user id have in flight" {
+	on 1 hook_sends_despite_descriptors_in_flight
+}
+
+@test "vqp-hook in a nested PID namespace names its own container, whatever has its number outside" {
+	on 1 'hook_in_nested_pid_namespace "mount -t proc proc /proc"'
+	on 1 'hook_in_nested_pid_namespace true'
 }
 
 @test "vqp-hook deletes nothing for a container it does not know" {

@@ -18,7 +18,7 @@ static uint8_t piece;
 
 int __wrap_socket(int domain, int type, int protocol);
 int __wrap_connect(int fd, const struct sockaddr *to, socklen_t bytes);
-ssize_t __wrap_send(int fd, const void *data, size_t bytes, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
 ssize_t __wrap_recv(int fd, void *data, size_t room, int flags);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 
@@ -38,11 +38,15 @@ int __wrap_connect(int fd, const struct sockaddr *to, socklen_t bytes)
 	return 0;
 }
 
-ssize_t __wrap_send(int fd, const void *data, size_t bytes, int flags)
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
 {
+	const char *data = message->msg_iov->iov_base;
+	const size_t bytes = message->msg_iov->iov_len;
+
 	(void)fd;
 	(void)flags;
-	fuzz_check(memchr(data, '\n', bytes) == (const char *)data + bytes - 1);
+	fuzz_check(message->msg_iovlen == 1 && !message->msg_control);
+	fuzz_check(memchr(data, '\n', bytes) == data + bytes - 1);
 	return bytes;
 }
 
@@ -80,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	answer = (struct fuzz){ data, bytes };
 	piece = bytes ? data[bytes - 1] : 0;
-	ret = vqpd_call("/vqpd.sock", request, &reply, &error);
+	ret = vqpd_call("/vqpd.sock", request, -1, &reply, &error);
 	fuzz_check((ret == 0) == (reply != NULL));
 	fuzz_check((ret != 0) == (error.text != NULL));
 	fuzz_check(!reply || json_is_true(json_object_get(reply, "ok")));

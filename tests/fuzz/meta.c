@@ -101,9 +101,9 @@ void vqp_loop_remove(struct vqp_loop *loop, struct vqp_watch *watch)
 
 void vqp_line_init(struct vqp_line *line, int fd, size_t max)
 {
-	fuzz_check(!env.open && fd == FD);
+	fuzz_check(!env.open && (fd == FD || fd == -1));
 	*line = (struct vqp_line){ .fd = fd, .max = max };
-	env.open = true;
+	env.open = fd == FD;
 	env.queued = 0;
 }
 

@@ -9,7 +9,7 @@
 
 #include "../../common/address.h"
 #include "../../common/limits.h"
-#include "../../node/netns.h"
+#include "../../common/netns.h"
 #include "../../node/vqpd/add.h"
 #include "../../node/vqpd/name.h"
 #include "../../node/vqpd/request.h"
@@ -24,7 +24,7 @@ const char *const fuzz_words[] = {
 	"op", "add", "del", "list", "status", "id", "ifname", "network", "netns", "tenant", "address",
 	"c1", "c2", "eth0", "net1", "blue",
 	"limits", "max_vqps", "max_mrs", "max_bytes", "max_rate", "priority", "unlimited",
-	"/0", "/1", "/2", "/gone", "/file", "10.1.0.2", "10.1.0.3", "fd00::2", "127.0.0.1", "a/b", "", "..",
+	"/", "/0", "/1", "/2", "/gone", "/file", "10.1.0.2", "10.1.0.3", "fd00::2", "127.0.0.1", "a/b", "", "..",
 	"a-name-that-is-much-too-long-for-an-interface", NULL,
 };
 
@@ -197,11 +197,16 @@ const char *vqp_netlink_error(const struct vqp_netlink *netlink)
 	return netlink->error;
 }
 
-int vqp_netns_open(const char *text)
+/* What comes with a request, which names it: "/0" is a descriptor, and "/" and more a bad one. */
+static int passed(const json_t *request)
 {
+	const char *text = json_string_value(json_object_get(request, "passed"));
+
+	if (!text || text[0] != '/')
+		return -ENOENT;
 	if (strlen(text) == 2 && text[1] >= '0' && text[1] <= '9')
 		return FD + text[1] - '0';
-	return !strcmp(text, "/file") ? -EINVAL : -ENOENT;
+	return text[1] ? -EINVAL : -EMFILE;
 }
 
 uint32_t vqp_netns_inode(int fd)
@@ -249,7 +254,7 @@ static void check_success(const json_t *request, const json_t *reply, bool at_on
 	json_t *answer;
 
 	if (!strcmp(op, "add")) {
-		fuzz_check(!vqp_request_check_add(request, &checked));
+		fuzz_check(!vqp_request_check_add(request, &checked) && passed(request) >= 0);
 		fuzz_check(json_is_boolean(json_object_get(reply, "published")));
 		fuzz_check(json_integer_value(json_object_get(reply, "tenant")) == checked.tenant);
 		fuzz_check(!checked.limits || json_equal(json_object_get(reply, "limits"), checked.limits));
@@ -258,7 +263,8 @@ static void check_success(const json_t *request, const json_t *reply, bool at_on
 		answer = vqp_request_check_del(request, &checked);
 		fuzz_check(!answer || json_equal(answer, reply));
 		for (unsigned int i = 0; i < env.count && !env.no_module && !answer; i++)
-			fuzz_check(!vqp_name_same(env.kernel[i].name, checked.name) || checked.netns);
+			fuzz_check(!vqp_name_same(env.kernel[i].name, checked.name) || passed(request) >= 0);
+		fuzz_check(answer || passed(request) >= 0 || passed(request) == -ENOENT);
 		json_decref(answer);
 	} else if (!strcmp(op, "list")) {
 		fuzz_check(json_array_size(json_object_get(reply, "namespaces")) == env.count + 1);
@@ -361,9 +367,15 @@ static void ask(json_t *json)
 		return;			/* all wait; vqpd reads on when it has answered */
 	memcpy(before, env.kernel, sizeof(before));
 	env.request[i] = json_incref(json);
+	/* Inputs of the corpus say "netns" for it, as requests once did. */
+	json_object_set(json, "passed", json_object_get(json, "netns"));
+	json_object_del(json, "netns");
+	if (passed(json) != -ENOENT)
+		json_object_set_new(json, "netns", json_true());
 	was_there = is_there(json);
 	env.serving = &env.clients[i];
 	env.refused = false;
+	env.clients[i].line.line_fd = passed(json);
 	vqp_request_serve(&env.clients[i], json);
 	fuzz_check(!env.serving || env.d.adds);
 	env.serving = NULL;

@@ -14,16 +14,19 @@ ask() { socat -t60 - UNIX-CONNECT:$run/vqpd.sock <<<"$1"; }
 # REQUEST: the meta server's answer.
 ask_meta() { socat -t60 - TCP:10.77.0.1:7471 <<<"$1"; }
 
-# ID NETNS TENANT ADDRESS [LIMITS]: an add, of $network if that is set.
+# ID TENANT ADDRESS [LIMITS]: an add, of $network if that is set.
 request() {
-	jq -nc --arg id "$1" --arg netns "/run/netns/$2" --argjson tenant "$3" --arg address "$4" \
-		--argjson limits "${5-null}" --arg network "${network-}" \
-		'{op: "add", id: $id, ifname: "eth0", netns: $netns, tenant: $tenant, address: $address, limits: $limits}
+	jq -nc --arg id "$1" --argjson tenant "$2" --arg address "$3" \
+		--argjson limits "${4-null}" --arg network "${network-}" \
+		'{op: "add", id: $id, ifname: "eth0", tenant: $tenant, address: $address, limits: $limits}
 			+ if $network == "" then {} else {network: $network} end'
 }
 
-# As request: vqpd's answer.
-add() { ask "$(request "$@")"; }
+# FILE REQUEST: vqpd's answer to a request that comes with the file's descriptor.
+hand() { vqpt hand $run/vqpd.sock "$1" <<<"$2"; }
+
+# ID NETNS TENANT ADDRESS [LIMITS]: vqpd's answer to that add.
+add() { hand "/run/netns/$2" "$(request "$1" "${@:3}")"; }
 
 # TENANT ADDRESS: the limits of this node's namespace, as max_vqps/max_mrs/max_bytes, -: unlimited.
 limits_of() {
@@ -201,8 +204,9 @@ gone_client_leaves_nothing() {
 	before=$(made)
 	trap "pkill -CONT -x vqp-metad" EXIT
 	pkill -STOP -x vqp-metad
-	request c1 node-a 3 10.95.0.1 | socat -u - UNIX-CONNECT:$run/vqpd.sock
+	hand /run/netns/node-a "$(request c1 3 10.95.0.1)" &
 	eventually eval "[ \$(made) -gt $before ]"
+	pkill -x vqpt
 	eventually not present 3 10.95.0.1
 }
 
@@ -242,7 +246,7 @@ leaves_while_it_waits() {
 	leave() { add c2 node-b 3 10.95.0.2 >/run/answer; }
 	leave & asker=$!
 	eventually present 3 10.95.0.2
-	kill $(pgrep -x socat) $asker || true
+	kill $(pgrep -x vqpt) $asker || true
 	wait $asker || true
 	[ -s /run/answer ] || eventually not present 3 10.95.0.2
 }

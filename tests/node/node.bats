@@ -346,7 +346,7 @@ device_of() { on "$1" 'echo $device'; }
 }
 
 @test "daemons: when they serve they have the capabilities they need, and few system calls" {
-	on 1 'is_confined vqpd 0000000000081000; is_confined vqp-metad 0000000000001000'
+	on 1 'is_confined vqpd 0000000000001000; is_confined vqp-metad 0000000000001000'
 }
 
 @test "daemons: what their units leave them is enough, and vqp-metad need not be root" {
@@ -433,9 +433,9 @@ device_of() { on "$1" 'echo $device'; }
 
 @test "vqpd: del with a netns means that one alone" {
 	on 1 'ip netns add node-a; ip netns add node-b; add c1 node-a 3 10.95.0.1'
-	run on 1 'ask "{\"op\":\"del\",\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":\"/run/netns/node-b\"}"'
+	run on 1 'hand /run/netns/node-b "{\"op\":\"del\",\"id\":\"c1\",\"ifname\":\"eth0\"}"'
 	[ "$output" = '{"ok":true,"deleted":0}' ]
-	run on 1 'ask "{\"op\":\"del\",\"id\":\"c1\",\"ifname\":\"eth0\",\"netns\":\"/run/netns/gone\"}"'
+	run on 1 'hand /run/netns/node-a "{\"op\":\"del\",\"id\":\"c1\",\"ifname\":\"eth0\"}"'
 	[ "$output" = '{"ok":true,"deleted":1}' ]
 }
 
@@ -445,7 +445,7 @@ device_of() { on "$1" 'echo $device'; }
 		add c1 node-a 3 10.95.0.2 | jq -r ".errno, .error"'
 	for i in 0 2; do
 		[ "${lines[i]}" = EEXIST ]
-		[[ ${lines[i + 1]} == *"already has a VQP namespace (c1/eth0, tenant 3, address ::ffff:10.95.0.1): "*" vqpctl ns del --tenant 3 --address ::ffff:10.95.0.1" ]]
+		[[ ${lines[i + 1]} == "the network namespace of "*" already has a VQP namespace (c1/eth0, tenant 3, address ::ffff:10.95.0.1): "*" vqpctl ns del --tenant 3 --address ::ffff:10.95.0.1" ]]
 	done
 	run on 1 'add c2 node-b 3 10.95.0.1 | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EADDRINUSE ]
@@ -455,15 +455,16 @@ device_of() { on "$1" 'echo $device'; }
 @test "vqpd: ill-formed requests are refused and change nothing" {
 	on 1 'ip netns add node-a'
 	run on 1 'before=$(vqpctl ns list --json)
-		add "a/b" node-a 3 10.95.0.1; add c1 node-a 0 10.95.0.1; add c1 node-a 3 10.95.0.1/24; add c1 nobody 3 10.95.0.1
+		add "a/b" node-a 3 10.95.0.1; add c1 node-a 0 10.95.0.1; add c1 node-a 3 10.95.0.1/24
+		hand /proc/self/ns/mnt "$(request c1 3 10.95.0.1)"; hand /dev/null "$(request c1 3 10.95.0.1)"; ask "$(request c1 3 10.95.0.1)"
 		ask "{\"op\":\"add\"}"; ask "{\"op\":\"bogus\"}"; ask nonsense; ask "{}"; ask "{\"op\":\"del\",\"id\":\"c1\"}"
 		[ "$before" = "$(vqpctl ns list --json)" ] && echo unchanged'
-	[ "${lines[9]}" = unchanged ]
+	[ "${lines[11]}" = unchanged ]
 	local i errnos=()
-	for i in {0..8}; do
+	for i in {0..10}; do
 		errnos+=("$(jq -r 'select(.ok == false and .error) | .errno' <<<"${lines[i]}")")
 	done
-	[ "${errnos[*]}" = "EINVAL EINVAL EINVAL ENOENT EINVAL EOPNOTSUPP EBADMSG EINVAL EINVAL" ]
+	[ "${errnos[*]}" = "EINVAL EINVAL EINVAL EINVAL EINVAL EINVAL EINVAL EOPNOTSUPP EBADMSG EINVAL EINVAL" ]
 }
 
 @test "vqpd: only root may ask it" {

@@ -48,6 +48,10 @@ static const struct {
 	{ "words-server", "PORT", "change a word, and look at the --bytes after it; prints as mem-server does", 1,
 	  vqpt_words_server },
 	{ "words", "ADDRESS PORT KEY ADDR", "until --count changes were seen on each side; no word is torn", 4, vqpt_words_run },
+	{ "hand", "SOCKET FILE", "send standard input to a Unix socket, and FILE's descriptor with it; prints the answer", 2,
+	  vqpt_hand_run },
+	{ "strew", "", "have --count descriptors in flight that nobody receives, until standard input ends", 0,
+	  vqpt_strew_run },
 	{ "bad", "CASE [ADDRESS PORT KEY ADDR]", "do one thing wrong, print what came of it; or all, for ever", -1, vqpt_bad_run },
 };
 
