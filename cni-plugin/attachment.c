@@ -30,7 +30,7 @@ int vqp_attachment_open(const struct vqp_args *args, int *fd, struct vqp_error *
 
 /* Returns the result of the plugins before this one, a new object, and sets the address. */
 static json_t *previous(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
-			char *address, struct vqp_error *error)
+			int netns_fd, char *address, struct vqp_error *error)
 {
 	const char *wanted = *grant->terms.address ? grant->terms.address : NULL;
 	json_auto_t *result = NULL;
@@ -45,7 +45,7 @@ static json_t *previous(const struct vqp_args *args, const struct vqp_config *co
 		return NULL;
 	if (wanted && !grant->must_have_address)
 		strcpy(address, wanted);
-	else if (vqp_result_address(result, args->ifname, wanted, address, error))
+	else if (vqp_result_address(result, args->ifname, wanted, netns_fd, address, error))
 		return NULL;
 	return json_incref(result);
 }
@@ -115,7 +115,7 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
 	json_auto_t *parsed = NULL, *out = NULL, *request = NULL, *reply = NULL;
 	char address[INET6_ADDRSTRLEN];
 
-	parsed = previous(args, config, grant, address, error);
+	parsed = previous(args, config, grant, netns_fd, address, error);
 	if (!parsed)
 		return error->code;
 	/* The answer is formatted first: if that fails, nothing has been made. */
@@ -213,7 +213,7 @@ int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *c
 
 	if (vqp_attachment_open(args, &netns_fd, error))
 		return error->code;
-	result = previous(args, config, grant, address, error);
+	result = previous(args, config, grant, netns_fd, address, error);
 	if (!result)
 		return error->code;
 	request = json_pack("{s:s}", "op", "list");

@@ -4,6 +4,7 @@
 
 #include "../common/limits.h"
 #include "grant.h"
+#include "spelling.h"
 
 /* Turns an error of common/ into one of the plugin. */
 static int refuse(struct vqp_error *error, const char *where)
@@ -45,6 +46,36 @@ static int parse_own(struct vqp_terms *said, const json_t *parent, const char *w
 	return parse(said, object, where, error);
 }
 
+/*
+ * Refuses a member of the configuration that is like one of the plugin's own and is none: a tenant
+ * that is misspelt would be the default one. Other members are the runtime's or other plugins'.
+ */
+static int check_spelling(const json_t *config, struct vqp_error *error)
+{
+	static const char *const own[] = { "tenant", "address", "limits", "vqpd", "runtimeConfig" };
+	static const char *const limits[] = { "max_vqps", "max_mrs", "max_bytes", "max_rate", "priority" };
+	const char *name, *meant;
+	json_t *value;
+
+	json_object_foreach((json_t *)config, name, value) {
+		bool known = false;
+
+		for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+			known |= !strcmp(name, own[i]);
+		if (known)
+			continue;
+		meant = vqp_spelling_nearest(name, own, sizeof(own) / sizeof(*own));
+		if (meant)
+			return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
+					     "the network's configuration has \"%s\": \"%s\" is meant?", name, meant);
+		meant = vqp_spelling_nearest(name, limits, sizeof(limits) / sizeof(*limits));
+		if (meant)
+			return vqp_error_set(error, VQP_CNI_ERROR_CONFIG, "the network's configuration has \"%s\": "
+					     "\"%s\" is meant, in \"limits\"?", name, meant);
+	}
+	return 0;
+}
+
 /* The terms of each source. */
 struct sources {
 	struct vqp_terms own;		/* of the configuration itself */
@@ -58,6 +89,7 @@ static int parse_all(struct sources *said, const json_t *config, const json_t *a
 	const json_t *cni = get_object(get_object(config, "args", "args", error), "cni", "args.cni", error);
 
 	if (error->code ||
+	    check_spelling(config, error) ||
 	    parse(&said->own, config, "the network's configuration", error) ||
 	    parse_own(&said->runtime, runtime_config, "runtimeConfig.vqp", error) ||
 	    parse_own(&said->inner, cni, "args.cni.vqp", error) ||

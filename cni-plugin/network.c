@@ -4,6 +4,11 @@
 #include "ask.h"
 #include "network.h"
 
+/*
+ * Says what makes an ADD fail, and no more: a runtime that hears of an error starts no container at
+ * all, whether it needs vqp or not. Without an RDMA device ADD works, and containers reach those of
+ * their own node until the device is back.
+ */
 int vqp_network_status(const struct vqp_config *config, struct vqp_error *error)
 {
 	json_auto_t *request = json_pack("{s:s}", "op", "status"), *reply = NULL;
@@ -12,9 +17,6 @@ int vqp_network_status(const struct vqp_config *config, struct vqp_error *error)
 		return error->code = VQP_CNI_ERROR_UNAVAILABLE;
 	if (!json_is_true(json_object_get(reply, "module")))
 		return vqp_error_set(error, VQP_CNI_ERROR_LIMITED, "the kernel module vqp is not loaded: modprobe vqp");
-	if (!json_is_object(json_object_get(reply, "node")))
-		return vqp_error_set(error, VQP_CNI_ERROR_LIMITED,
-				     "no usable RDMA device, so that no other node can be reached: rdma link");
 	return 0;
 }
 

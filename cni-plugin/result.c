@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../common/address.h"
+#include "../common/netns.h"
 #include "result.h"
 
 static int fail(struct vqp_error *error, const char *what)
@@ -48,17 +49,17 @@ static int check_interfaces(const json_t *interfaces, struct vqp_error *error)
 	if (interfaces && !json_is_array(interfaces))
 		return fail(error, "\"interfaces\" must be an array");
 	json_array_foreach(interfaces, i, interface) {
-		const json_t *sandbox = json_object_get(interface, "sandbox");
+		const json_t *name = json_object_get(interface, "name"), *sandbox = json_object_get(interface, "sandbox");
 
-		if (!json_is_string(json_object_get(interface, "name")))
-			return fail(error, "an interface has no \"name\"");
-		if (sandbox && !json_is_string(sandbox))
-			return fail(error, "\"sandbox\" of an interface must be a string");
+		if (!json_is_object(interface))
+			return fail(error, "an interface must be an object");
+		if ((name && !json_is_string(name)) || (sandbox && !json_is_string(sandbox)))
+			return fail(error, "\"name\" and \"sandbox\" of an interface must be strings");
 	}
 	return 0;
 }
 
-static int check_ips(const json_t *ips, size_t interfaces, struct vqp_error *error)
+static int check_ips(const json_t *ips, struct vqp_error *error)
 {
 	const json_t *ip;
 	size_t i;
@@ -71,8 +72,7 @@ static int check_ips(const json_t *ips, size_t interfaces, struct vqp_error *err
 
 		if (!address || !cidr_family(address))
 			return fail(error, "\"address\" of an IP must be of the form 10.1.0.2/24 or fd00::2/64");
-		if (index && (!json_is_integer(index) || json_integer_value(index) < 0 ||
-			      (size_t)json_integer_value(index) >= interfaces))
+		if (index && !json_is_integer(index))
 			return fail(error, "\"interface\" of an IP must be an index of \"interfaces\"");
 	}
 	return 0;
@@ -92,6 +92,30 @@ static int check_routes(const json_t *routes, struct vqp_error *error)
 			return fail(error, "\"dst\" of a route must be of the form 0.0.0.0/0 or ::/0");
 	}
 	return 0;
+}
+
+static void delete_nulls(json_t *object)
+{
+	const char *name;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(object, next, name, value)
+		if (json_is_null(value))
+			json_object_del(object, name);
+}
+
+/* Deletes the members that are null: plugins that are written in Go take them for missing. */
+static void delete_all_nulls(json_t *result)
+{
+	static const char *const lists[] = { "interfaces", "ips", "routes" };
+	json_t *item;
+	size_t i;
+
+	delete_nulls(result);
+	for (size_t list = 0; list < sizeof(lists) / sizeof(*lists); list++)
+		json_array_foreach(json_object_get(result, lists[list]), i, item)
+			delete_nulls(item);
 }
 
 static void delete_keys(const json_t *array, const char *const *keys)
@@ -153,16 +177,15 @@ json_t *vqp_result_parse(const json_t *json, enum vqp_version version, struct vq
 {
 	static const char *const ip_keys[] = { "version", NULL };
 	json_auto_t *result = json_deep_copy(json);
-	const json_t *interfaces;
 
-	if (parse_version(json, &version, error))
+	delete_all_nulls(result);
+	if (parse_version(result, &version, error))
 		return NULL;
 	if (version < VQP_VERSION_0_3_0 && lift(result, error))
 		return NULL;
 
-	interfaces = json_object_get(result, "interfaces");
-	if (check_interfaces(interfaces, error) ||
-	    check_ips(json_object_get(result, "ips"), json_array_size(interfaces), error) ||
+	if (check_interfaces(json_object_get(result, "interfaces"), error) ||
+	    check_ips(json_object_get(result, "ips"), error) ||
 	    check_routes(json_object_get(result, "routes"), error))
 		return NULL;
 	delete_keys(json_object_get(result, "ips"), ip_keys);
@@ -248,17 +271,43 @@ json_t *vqp_result_format(const json_t *result, enum vqp_version version, struct
 	return error->code ? NULL : json_incref(out);
 }
 
+/* Returns the interface that the previous plugin named for an address, or NULL. */
+static const json_t *interface_of(const json_t *result, const json_t *ip)
+{
+	const json_t *index = json_object_get(ip, "interface");
+
+	return index && json_integer_value(index) >= 0
+		? json_array_get(json_object_get(result, "interfaces"), json_integer_value(index)) : NULL;
+}
+
+static int has_sandbox(const json_t *interface)
+{
+	const char *sandbox = json_string_value(json_object_get(interface, "sandbox"));
+
+	return sandbox && *sandbox;
+}
+
 /* An address for which the previous plugin named no interface is taken to be the container's. */
 static int is_of_interface(const json_t *result, const json_t *ip, const char *ifname)
 {
-	const json_t *index = json_object_get(ip, "interface"), *interface;
-	const char *sandbox;
+	const json_t *interface = interface_of(result, ip);
+	const char *name = json_string_value(json_object_get(interface, "name"));
 
-	if (!index)
-		return 1;
-	interface = json_array_get(json_object_get(result, "interfaces"), json_integer_value(index));
-	sandbox = json_string_value(json_object_get(interface, "sandbox"));
-	return sandbox && *sandbox && !strcmp(json_string_value(json_object_get(interface, "name")), ifname);
+	return !interface || (has_sandbox(interface) && name && !strcmp(name, ifname));
+}
+
+/*
+ * Is an address that is said to be outside of any container in fact the container's? Some plugins
+ * leave the sandbox out, or name the host's end of the link.
+ */
+static int is_found_inside(const json_t *result, const json_t *ip, const char *ifname, int netns_fd)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint8_t gid[16];
+
+	return netns_fd >= 0 && !has_sandbox(interface_of(result, ip)) &&
+	       split_cidr(json_string_value(json_object_get(ip, "address")), text) &&
+	       !vqp_address_parse(text, gid) && vqp_netns_has_address(netns_fd, ifname, gid) > 0;
 }
 
 static int is_same(const char *a, const char *b)
@@ -269,17 +318,25 @@ static int is_same(const char *a, const char *b)
 	       !memcmp(gid_a, gid_b, sizeof(gid_a));
 }
 
-int vqp_result_address(const json_t *result, const char *ifname, const char *wanted, char *text,
-		       struct vqp_error *error)
+/* Finds the first address that is `wanted`, or any if that is NULL. */
+static int find_address(const json_t *result, const char *ifname, const char *wanted, int netns_fd, char *text)
 {
 	const json_t *ip;
 	size_t i;
 
 	json_array_foreach(json_object_get(result, "ips"), i, ip)
-		if (is_of_interface(result, ip, ifname) &&
+		if ((netns_fd < 0 ? is_of_interface(result, ip, ifname) : is_found_inside(result, ip, ifname, netns_fd)) &&
 		    split_cidr(json_string_value(json_object_get(ip, "address")), text) &&
 		    (!wanted || is_same(text, wanted)))
-			return 0;
+			return 1;
+	return 0;
+}
+
+int vqp_result_address(const json_t *result, const char *ifname, const char *wanted, int netns_fd, char *text,
+		       struct vqp_error *error)
+{
+	if (find_address(result, ifname, wanted, -1, text) || find_address(result, ifname, wanted, netns_fd, text))
+		return 0;
 	if (wanted)
 		return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
 				     "args ask for the address %s, which the container's interface %s does not have",

@@ -22,9 +22,11 @@ json_t *vqp_result_format(const json_t *result, enum vqp_version version, struct
 
 /*
  * Writes an address of the container's interface `ifname`, without its prefix length, to text
- * (INET6_ADDRSTRLEN bytes): `wanted`, or the first address if that is NULL.
+ * (INET6_ADDRSTRLEN bytes): `wanted`, or the first address if that is NULL. If the result names none
+ * for it, one that the interface in the network namespace has is taken; that is not looked at if
+ * netns_fd is negative.
  */
-int vqp_result_address(const json_t *result, const char *ifname, const char *wanted, char *text,
+int vqp_result_address(const json_t *result, const char *ifname, const char *wanted, int netns_fd, char *text,
 		       struct vqp_error *error);
 
 #endif

@@ -7,17 +7,37 @@
 
 #include "address.h"
 
-int vqp_address_parse(const char *text, uint8_t gid[16])
+static void map(const struct in_addr *v4, uint8_t gid[16])
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	memcpy(gid, mapped, sizeof(mapped));
+	memcpy(gid + sizeof(mapped), v4, sizeof(*v4));
+}
+
+int vqp_address_parse(const char *text, uint8_t gid[16])
+{
 	struct in_addr v4;
 
 	if (inet_pton(AF_INET, text, &v4) == 1) {
-		memcpy(gid, mapped, sizeof(mapped));
-		memcpy(gid + sizeof(mapped), &v4, sizeof(v4));
+		map(&v4, gid);
 		return 0;
 	}
 	return inet_pton(AF_INET6, text, gid) == 1 ? 0 : -EINVAL;
+}
+
+int vqp_address_of(const struct sockaddr *from, uint8_t gid[16])
+{
+	switch (from->sa_family) {
+	case AF_INET:
+		map(&((const struct sockaddr_in *)from)->sin_addr, gid);
+		return 0;
+	case AF_INET6:
+		memcpy(gid, &((const struct sockaddr_in6 *)from)->sin6_addr, 16);
+		return 0;
+	default:
+		return -EAFNOSUPPORT;
+	}
 }
 
 int vqp_address_parse_unicast(const char *text, uint8_t gid[16])

@@ -17,6 +17,9 @@ int vqp_address_parse(const char *text, uint8_t gid[16]);
  */
 int vqp_address_parse_unicast(const char *text, uint8_t gid[16]);
 
+/* The address of a socket address, as vqp_address_parse() has it. 0 or -EAFNOSUPPORT. */
+int vqp_address_of(const struct sockaddr *from, uint8_t gid[16]);
+
 /* Writes the address to `text`, and returns that. */
 char *vqp_address_format(const uint8_t gid[16], char text[VQP_ADDRESS_TEXT]);
 

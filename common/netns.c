@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <linux/nsfs.h>
@@ -16,6 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "cleanup.h"
 #include "netns.h"
 
@@ -128,4 +130,32 @@ int vqp_netns_is_own(int fd)
 	if (stat(OWN, &own) || fstat(fd, &other))
 		return -errno;
 	return own.st_ino == other.st_ino && own.st_dev == other.st_dev;
+}
+
+static int has_address(const char *ifname, const uint8_t gid[16])
+{
+	struct ifaddrs *list;
+	int found = 0;
+
+	if (getifaddrs(&list))
+		return -errno;
+	for (const struct ifaddrs *entry = list; entry && !found; entry = entry->ifa_next) {
+		uint8_t own[16];
+
+		found = entry->ifa_addr && !strcmp(entry->ifa_name, ifname) &&
+			!vqp_address_of(entry->ifa_addr, own) && !memcmp(own, gid, sizeof(own));
+	}
+	freeifaddrs(list);
+	return found;
+}
+
+int vqp_netns_has_address(int fd, const char *ifname, const uint8_t gid[16])
+{
+	cleanup_close int own = open(OWN, O_RDONLY | O_CLOEXEC);
+	int ret;
+
+	if (own < 0 || setns(fd, CLONE_NEWNET))
+		return -errno;
+	ret = has_address(ifname, gid);
+	return setns(own, CLONE_NEWNET) ? -errno : ret;
 }

@@ -40,4 +40,10 @@ uint32_t vqp_netns_inode(int fd);
 /* Is the open network namespace that of the caller? Returns 1, 0 or a negative errno value. */
 int vqp_netns_is_own(int fd);
 
+/*
+ * Has the interface in the network namespace the address? Returns 1, 0 or a negative errno value.
+ * This thread enters the network namespace, and leaves it again.
+ */
+int vqp_netns_has_address(int fd, const char *ifname, const uint8_t gid[16]);
+
 #endif

@@ -90,21 +90,15 @@ int vqp_namespace_query(struct vqp_namespace *found, const char *address, struct
 /* Returns 1 and the GID if `address` is a global unicast address, or 0. */
 static int global_gid(const struct sockaddr *address, uint8_t gid[VQP_GID_BYTES])
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	const struct in6_addr *in6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
+	struct in6_addr in6;
 
-	switch (address->sa_family) {
-	case AF_INET:
-		memcpy(gid, mapped, sizeof(mapped));
-		memcpy(gid + sizeof(mapped), &((const struct sockaddr_in *)address)->sin_addr, 4);
-		/* 127.0.0.0/8 is loopback, and 169.254.0.0/16 link-local. */
-		return gid[12] != 127 && !(gid[12] == 169 && gid[13] == 254);
-	case AF_INET6:
-		memcpy(gid, in6, VQP_GID_BYTES);
-		return !IN6_IS_ADDR_LOOPBACK(in6) && !IN6_IS_ADDR_LINKLOCAL(in6);
-	default:
+	if (vqp_address_of(address, gid))
 		return 0;
-	}
+	/* 127.0.0.0/8 is loopback, and 169.254.0.0/16 link-local. */
+	if (address->sa_family == AF_INET)
+		return gid[12] != 127 && !(gid[12] == 169 && gid[13] == 254);
+	memcpy(&in6, gid, sizeof(in6));
+	return !IN6_IS_ADDR_LOOPBACK(&in6) && !IN6_IS_ADDR_LINKLOCAL(&in6);
 }
 
 int vqp_namespace_gids(uint8_t (*gids)[VQP_GID_BYTES], size_t max, size_t *count, struct vqp_error *error)

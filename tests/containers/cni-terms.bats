@@ -111,6 +111,14 @@ asked_for() { request_is "del(.op, .id, .ifname, .network) == $1"; }
 		call ADD "$(config 1.0.0 "$change")"
 		refused_with 7
 	done
+	for change in '.tennant = 7' '.tenants = 7' '.Tenant = 7' '.tenantID = 7' '.tenant_id = 7' '.teannt = 7' '.limit = {}' '.Limits = {}' \
+		'.adress = "10.1.0.2"' '.addr = "10.1.0.2"' '.addresses = ["10.1.0.2"]' '.vqp = {tenant: 7}' '.vqpdSocket = "/x"' \
+		'.runtimeconfig = {}' '.max_vqps = 5' '.maxBytes = 5' '."max-rate" = 5' '.prio = 1'; do
+		echo "$change"
+		call ADD "$(config 1.0.0 "$change")"
+		refused_with 7
+		jq -e '.msg + .details | contains("is meant")' <<<"$output"
+	done
 	for args in VQP_TENANTS=5 VQP_=5 'K8S_POD_NAME=x;VQP_LIMITS=5'; do
 		call ADD "$(config 1.0.0)" "CNI_ARGS=$args"
 		refused_with 4
@@ -126,6 +134,13 @@ asked_for() { request_is "del(.op, .id, .ifname, .network) == $1"; }
 	done
 	call ADD "$(config 1.0.0)" CNI_ARGS=VQP_TENANT=0
 	refused_with 7
+}
+
+@test "members of the runtime, of other plugins and of nobody are left to them" {
+	call ADD "$(config 1.0.0 '. += {capabilities: {vqp: true}, args: {}, dns: {}, ipam: {}, ipMasq: true, mtu: 1500, bridge: "b",
+		isGateway: true, keepAlive: 1, disableCheck: true, deviceID: "0", pciBusID: "0", "cni.dev/valid-attachments": [],
+		"_comment": "ours", "$schema": "x", mode: "x", master: "x", vlan: 7, mac: "x", promiscMode: true, snat: true}')"
+	[ "$status" -eq 0 ]
 }
 
 @test "what others find in runtimeConfig, args and CNI_ARGS is left to them" {

@@ -458,6 +458,18 @@ cni_gc_prepare() {
 	pkill -9 -x vqpd
 }
 
+# STATUS says what an ADD would.
+cni_serves_without_device() {
+	without_device() {
+		socat -t60 - UNIX-CONNECT:/run/vqp/vqpd.sock <<<"{\"op\": \"status\"}" | jq -e ".node == null"
+	}
+	eventually without_device
+	network_command STATUS "$WORK/net.conflist"
+	address=$(attach "$WORK/net.conflist" n1)
+	has_namespace "$address"
+	detach "$WORK/net.conflist" n1
+}
+
 cni_32_at_once() {
 	list=$(network net 1 ".plugins[1].limits = {max_vqps: 5}")
 	for i in $(seq 32); do ip netns add n"$i"; done

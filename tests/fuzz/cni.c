@@ -72,7 +72,7 @@ static void check_address(const json_t *result, const char *ifname)
 	struct vqp_error error = { 0 };
 	uint8_t gid[16];
 
-	if (vqp_result_address(result, ifname, NULL, text, &error))
+	if (vqp_result_address(result, ifname, NULL, -1, text, &error))
 		check_error(&error);
 	else
 		fuzz_check(!vqp_address_parse(text, gid));
