@@ -583,20 +583,27 @@ deleted_are() {
 	[[ $stderr == *"CNI plugin"* ]]
 }
 
-@test "a plugin that is installed meanwhile can be run at any time" {
-	local installed=$BATS_TEST_TMPDIR/opt/cni/bin/vqp installer runs=0
+@test "plugin and hook can be run at any time, though they are installed meanwhile" {
+	local installed=$BATS_TEST_TMPDIR/opt/cni/bin/vqp bin=$BATS_TEST_TMPDIR/usr/local/bin part installer runs=0
 
-	install() { make -C "$BATS_TEST_DIRNAME/../../cni-plugin" DESTDIR="$BATS_TEST_TMPDIR" install >/dev/null; }
+	install() {
+		for part in cni-plugin oci-hook; do
+			make -C "$BATS_TEST_DIRNAME/../../$part" DESTDIR="$BATS_TEST_TMPDIR" install >/dev/null
+		done
+	}
 	install
 	for i in {1..10}; do install; done &
 	installer=$!
 	while [ -e /proc/$installer ]; do
 		CNI_COMMAND=VERSION "$installed" </dev/null >/dev/null
+		"$bin/vqp-hook" --help >/dev/null
+		"$bin/vqp-network" --help >/dev/null
 		((++runs))
 	done
 	wait $installer
 	[ $runs -gt 10 ]
 	[ "$(ls -A "${installed%/*}")" = vqp ]
+	[ "$(ls -A "$bin")" = $'vqp-hook\nvqp-network\nvqp-runtime' ]
 	jq -e .title "$BATS_TEST_TMPDIR/usr/local/share/doc/vqp/vqp.schema.json"
 }
 
