@@ -181,27 +181,6 @@ static void turn(struct fixture *f)
 	}
 }
 
-/* Sends a text, and with it a descriptor unless that is -1. */
-static void send_with(int fd, const char *text, int passed_fd)
-{
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct iovec data = { .iov_base = (char *)text, .iov_len = strlen(text) };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
-
-	if (passed_fd >= 0) {
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.header), &passed_fd, sizeof(int));
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-	}
-	assert_int_equal(sendmsg(fd, &message, 0), strlen(text));
-}
-
 /* A client that has asked, with a network namespace, and whom nobody has heard yet. */
 static int ask(struct fixture *f, const char *request)
 {
@@ -210,7 +189,7 @@ static int ask(struct fixture *f, const char *request)
 
 	strcpy(addr.sun_path, f->path);
 	assert_int_equal(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
-	send_with(fd, request, 0);
+	unit_send(fd, request, STDIN_FILENO, 1);
 	return fd;
 }
 
@@ -278,7 +257,7 @@ static void a_network_namespace_comes_as_a_descriptor(void **state)
 
 	turn(f);
 	assert_answer(dup(fd), "EOPNOTSUPP");
-	send_with(fd, ADD, -1);
+	unit_send(fd, ADD, -1, 0);
 	turn(f);
 	assert_int_equal(count(), 0);
 	assert_answer(fd, "EINVAL");
@@ -303,7 +282,7 @@ static void a_del_by_what_is_no_network_namespace_deletes_nothing(void **state)
 	fd = ask(f, "{\"op\":\"list\"}\n");
 	turn(f);
 	assert_answer(dup(fd), NULL);
-	send_with(fd, del, -1);		/* It says that it has a descriptor, which was lost. */
+	unit_send(fd, del, -1, 0);		/* It says that it has a descriptor, which was lost. */
 	turn(f);
 	assert_answer(fd, "EINVAL");
 	assert_int_equal(count(), 1);
