@@ -46,32 +46,44 @@ static int parse_own(struct vqp_terms *said, const json_t *parent, const char *w
 	return parse(said, object, where, error);
 }
 
+static const char *const own_members[] = { "tenant", "address", "limits", "vqpd", "runtimeConfig", NULL };
+
+/* Checks a member of the configuration that is none of the plugin's own. */
+static int check_foreign(const char *name, const json_t *limits, struct vqp_error *error)
+{
+	const char *limit;
+	json_t *value;
+
+	for (const char *const *own = own_members; *own; own++)
+		if (vqp_spelling_is_like(name, *own))
+			return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
+					     "the network's configuration has \"%s\": \"%s\" is meant?", name, *own);
+	json_object_foreach((json_t *)limits, limit, value)
+		if (vqp_spelling_is_like(name, limit))
+			return vqp_error_set(error, VQP_CNI_ERROR_CONFIG, "the network's configuration has \"%s\": "
+					     "\"%s\" is meant, in \"limits\"?", name, limit);
+	return 0;
+}
+
 /*
  * Refuses a member of the configuration that is like one of the plugin's own and is none: a tenant
  * that is misspelt would be the default one. Other members are the runtime's or other plugins'.
  */
 static int check_spelling(const json_t *config, struct vqp_error *error)
 {
-	static const char *const own[] = { "tenant", "address", "limits", "vqpd", "runtimeConfig" };
-	static const char *const limits[] = { "max_vqps", "max_mrs", "max_bytes", "max_rate", "priority" };
-	const char *name, *meant;
+	json_auto_t *limits = vqp_limits_default();
+	const char *name;
 	json_t *value;
 
+	if (!limits)
+		return vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
 	json_object_foreach((json_t *)config, name, value) {
-		bool known = false;
+		const char *const *own = own_members;
 
-		for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-			known |= !strcmp(name, own[i]);
-		if (known)
-			continue;
-		meant = vqp_spelling_nearest(name, own, sizeof(own) / sizeof(*own));
-		if (meant)
-			return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
-					     "the network's configuration has \"%s\": \"%s\" is meant?", name, meant);
-		meant = vqp_spelling_nearest(name, limits, sizeof(limits) / sizeof(*limits));
-		if (meant)
-			return vqp_error_set(error, VQP_CNI_ERROR_CONFIG, "the network's configuration has \"%s\": "
-					     "\"%s\" is meant, in \"limits\"?", name, meant);
+		while (*own && strcmp(name, *own))
+			own++;
+		if (!*own && check_foreign(name, limits, error))
+			return error->code;
 	}
 	return 0;
 }

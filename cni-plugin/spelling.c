@@ -48,7 +48,7 @@ static size_t distance(const char *a, size_t a_count, const char *b, size_t b_co
 	return row[b_count];
 }
 
-static int is_like(const char *a, const char *b)
+bool vqp_spelling_is_like(const char *a, const char *b)
 {
 	char a_letters[LETTERS_MAX], b_letters[LETTERS_MAX];
 	size_t a_count = letters_of(a, a_letters), b_count = letters_of(b, b_letters);
@@ -56,12 +56,4 @@ static int is_like(const char *a, const char *b)
 
 	return shorter >= LIKE_MIN && (!memcmp(a_letters, b_letters, shorter) ||
 				       distance(a_letters, a_count, b_letters, b_count) * 3 <= shorter);
-}
-
-const char *vqp_spelling_nearest(const char *member, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (is_like(member, names[i]))
-			return names[i];
-	return NULL;
 }

@@ -2,13 +2,12 @@
 #ifndef VQP_CNI_SPELLING_H
 #define VQP_CNI_SPELLING_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 /*
- * Returns which of `names` a member that is none of them is likely to mean: one that it is the
- * begin of or begins with, or that differs in at most one letter out of three, whatever their case
- * and without "_" and "-". NULL if it is like none.
+ * Is one name likely to be meant by the other? One is the begin of the other, or they differ in at
+ * most one letter out of three, whatever their case and without "_" and "-".
  */
-const char *vqp_spelling_nearest(const char *member, const char *const *names, size_t count);
+bool vqp_spelling_is_like(const char *a, const char *b);
 
 #endif
