@@ -63,6 +63,10 @@ debian_environment()
 	printf '%s\0' LANG=C.UTF-8 HOME=/root "PATH=$PATH:/usr/sbin:/sbin"
 }
 
+# "${with_few_descriptors[@]}" COMMAND...: without those that the callers of a run have left open. mmdebstrap has apt
+# run "cat >&NUMBER" with a pipe's number, and dash knows numbers below ten alone.
+with_few_descriptors=(bash -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec "$@"' bash)
+
 # debian_root TEXT OUTPUT RELEASES PACKAGES [OPTION...]: a root with these packages, as mmdebstrap makes it;
 # words of RELEASES and PACKAGES are separated by blanks, the first release is the root's own
 debian_root()
@@ -79,7 +83,8 @@ debian_root()
 	debian_sources "${releases[@]}" >"$sources" || return
 	# INITRD=No: kernel packages need not make an initramfs
 	watched "$output.log" "$text" "${ends_with_us[@]}" env -i "${environment[@]}" INITRD=No \
-		mmdebstrap --mode=root --variant=minbase --format=directory --include="$(xargs <<<"$include" | tr ' ' ,)" "${options[@]}" "$@" \
+		"${with_few_descriptors[@]}" mmdebstrap --mode=root --variant=minbase --format=directory \
+		--include="$(xargs <<<"$include" | tr ' ' ,)" "${options[@]}" "$@" \
 		"${releases[0]}" "$output" "$sources" || {
 		say "$text: failed; packages come from $(awk '{ print $3; exit }' "$sources")," \
 			"who is given up after $debian_timeout s without an answer, $((debian_retries + 1)) times a release"

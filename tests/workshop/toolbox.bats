@@ -20,6 +20,7 @@ setup()
 		#!/bin/bash
 		stub=$stub output=\${@: -2:1}
 		echo "\$output" >>"\$stub/made"
+		for number in {3..9}; do [[ ! -e /proc/self/fd/\$number ]] || echo "\$number"; done >"\$stub/descriptors"
 		mkdir -p "\$output"/{dev,etc,mnt,proc,root,sys,tmp,usr/{bin,sbin},var/lib/dpkg}
 		[[ ! -e \$stub/full ]] || head -c 1G /dev/zero >"\$output/file" || exit
 		[[ ! -e \$stub/slow ]] || sleep 300
@@ -113,6 +114,12 @@ no_process()
 	[ "$status" -eq 0 ]
 	[[ ! $output =~ nonsense|nowhere|(^|$'\n')(CC|MAKEFLAGS)= ]]
 	[[ $output == *"VQP_SOMETHING=two words"* && $output == *KERNEL=6.12* && $output == *https_proxy=http://proxy* ]]
+}
+
+@test "descriptors that the caller has left open do not reach mmdebstrap, whose shell knows few" {
+	toolbox true 3</dev/null 4</dev/null 5</dev/null 6</dev/null 7</dev/null 8</dev/null 9</dev/null
+	[ -e "$stub/descriptors" ]
+	[ ! -s "$stub/descriptors" ]
 }
 
 @test "what is written in the toolbox is gone afterwards, but for source tree and cache" {
