@@ -23,9 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "body.h"
+
 #define AGENT_READY_MS		5000	/* Fn's own time limit for a socket to appear */
 #define AGENT_CALL_SECONDS	10
-#define AGENT_MAX_BODY_BYTES	(1U << 20)
+#define AGENT_MAX_BODY_BYTES	(6U << 20)	/* what the functions take: contract_fn.c */
 #define AGENT_RUN_DIR		"/run/fn"
 #define AGENT_FUNCTIONS_MAX	16
 
@@ -45,11 +47,6 @@ struct agent {
 	unsigned long calls;
 };
 
-struct buffer {
-	char *data;
-	size_t bytes;
-};
-
 static volatile sig_atomic_t agent_stopped;
 
 static void agent_stop(int signal_number)
@@ -62,21 +59,6 @@ static int agent_fail(const char *what, const char *why)
 {
 	fprintf(stderr, "fn-agent: %s: %s\n", what, why);
 	return -1;
-}
-
-static bool buffer_append(struct buffer *buffer, const char *data, size_t bytes)
-{
-	char *larger;
-
-	if (buffer->bytes + bytes > AGENT_MAX_BODY_BYTES)
-		return false;
-	larger = realloc(buffer->data, buffer->bytes + bytes);
-	if (!larger)
-		return false;
-	memcpy(larger + buffer->bytes, data, bytes);
-	buffer->data = larger;
-	buffer->bytes += bytes;
-	return true;
 }
 
 /* ---- Containers ---- */
@@ -169,7 +151,7 @@ static void agent_stop_functions(struct agent *agent)
 
 static size_t agent_collect(char *data, size_t size, size_t count, void *arg)
 {
-	return buffer_append(arg, data, size * count) ? size * count : 0;
+	return fn_body_append(arg, data, size * count) ? size * count : 0;
 }
 
 static struct curl_slist *agent_headers(struct agent *agent)
@@ -187,8 +169,8 @@ static struct curl_slist *agent_headers(struct agent *agent)
 }
 
 /* Calls the function. Returns its status and *answer, or 502 with curl's error. */
-static long agent_call(struct agent *agent, struct function *function, const struct buffer *body,
-		       struct buffer *answer)
+static long agent_call(struct agent *agent, struct function *function, const struct fn_body *body,
+		       struct fn_body *answer)
 {
 	char path[sizeof(function->iofs) + sizeof("/lsnr.sock")];
 	struct curl_slist *headers = agent_headers(agent);
@@ -211,7 +193,7 @@ static long agent_call(struct agent *agent, struct function *function, const str
 	if (code == CURLE_OK)
 		curl_easy_getinfo(function->curl, CURLINFO_RESPONSE_CODE, &status);
 	else
-		buffer_append(answer, curl_easy_strerror(code), strlen(curl_easy_strerror(code)));
+		fn_body_append(answer, curl_easy_strerror(code), strlen(curl_easy_strerror(code)));
 	curl_slist_free_all(headers);
 	return status;
 }
@@ -219,7 +201,7 @@ static long agent_call(struct agent *agent, struct function *function, const str
 /* ---- HTTP ---- */
 
 static enum MHD_Result agent_reply(struct MHD_Connection *connection, unsigned int status,
-				   struct buffer *answer)
+				   struct fn_body *answer)
 {
 	struct MHD_Response *response =
 		MHD_create_response_from_buffer(answer->bytes, answer->data, MHD_RESPMEM_MUST_FREE);
@@ -232,6 +214,17 @@ static enum MHD_Result agent_reply(struct MHD_Connection *connection, unsigned i
 	result = MHD_queue_response(connection, status, response);
 	MHD_destroy_response(response);
 	return result;
+}
+
+static enum MHD_Result agent_refuse_body(struct MHD_Connection *connection,
+					 const struct fn_body *body)
+{
+	static const char too_large[] = "{\"message\":\"Request content too large\"}";
+	struct fn_body answer = { .max_bytes = AGENT_MAX_BODY_BYTES };
+
+	if (body->error != E2BIG || !fn_body_append(&answer, too_large, strlen(too_large)))
+		return MHD_NO;
+	return agent_reply(connection, MHD_HTTP_CONTENT_TOO_LARGE, &answer);
 }
 
 static struct function *agent_find(struct agent *agent, const char *url)
@@ -250,20 +243,25 @@ static enum MHD_Result agent_access(void *arg, struct MHD_Connection *connection
 {
 	struct agent *agent = arg;
 	struct function *function;
-	struct buffer answer = { 0 };
-	struct buffer *body = *state;
+	struct fn_body answer = { .max_bytes = AGENT_MAX_BODY_BYTES };
+	struct fn_body *body = *state;
 
 	(void)version;
 	if (!body) {
-		*state = calloc(1, sizeof(*body));
-		return *state ? MHD_YES : MHD_NO;
+		body = calloc(1, sizeof(*body));
+		if (!body)
+			return MHD_NO;
+		body->max_bytes = AGENT_MAX_BODY_BYTES;
+		*state = body;
+		return MHD_YES;
 	}
 	if (*data_bytes) {
-		if (!buffer_append(body, data, *data_bytes))
-			return MHD_NO;
+		fn_body_append(body, data, *data_bytes);
 		*data_bytes = 0;
 		return MHD_YES;
 	}
+	if (body->error)
+		return agent_refuse_body(connection, body);
 	function = agent_find(agent, url);
 	if (!function)
 		return agent_reply(connection, MHD_HTTP_NOT_FOUND, &answer);
@@ -275,14 +273,14 @@ static enum MHD_Result agent_access(void *arg, struct MHD_Connection *connection
 static void agent_completed(void *arg, struct MHD_Connection *connection, void **state,
 			    enum MHD_RequestTerminationCode code)
 {
-	struct buffer *body = *state;
+	struct fn_body *body = *state;
 
 	(void)arg;
 	(void)connection;
 	(void)code;
 	if (!body)
 		return;
-	free(body->data);
+	fn_body_free(body);
 	free(body);
 	*state = NULL;
 }

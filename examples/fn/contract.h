@@ -13,6 +13,8 @@
 struct fn_server;
 
 struct fn_contract {
+	size_t max_body_bytes;	/* the longest body of a request */
+	unsigned int too_large;	/* the status that refuses a longer one */
 	/* Returns the socket to listen on, or -1 with a message on stderr. */
 	int (*listen)(struct fn_server *server);
 	/* Tells the platform that calls are served from now on. 0, or -1. */

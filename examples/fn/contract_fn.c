@@ -14,6 +14,12 @@
 #define FN_SOCKET_BACKLOG	16
 
 /*
+ * Fn itself has no limit unless FN_MAX_REQUEST_SIZE is set. This is the value that its system tests
+ * set, and that OCI Functions, which are Fn, document.
+ */
+#define FN_MAX_BODY_BYTES	(6U << 20)
+
+/*
  * The name in FN_LISTENER must not appear before its socket is bound, is listening and is open to
  * all users. So another name is bound, and announce(), which comes last, makes the name a link to
  * it. The link is relative, because the agent sees the directory under another path.
@@ -88,6 +94,9 @@ static json_t *fn_call_answer(struct fn_server *server, struct MHD_Connection *c
 }
 
 const struct fn_contract fn_contract_fn = {
+	.max_body_bytes = FN_MAX_BODY_BYTES,
+	/* Fn's agent ends a container that answers with another status than 200, 502 or 504. */
+	.too_large = MHD_HTTP_BAD_GATEWAY,
 	.listen = fn_listen,
 	.announce = fn_announce,
 	.end = fn_end,

@@ -13,6 +13,17 @@
 #define WHISK_PORT	8080
 #define WHISK_BACKLOG	16
 
+/*
+ * The longest body is that of /init, with the action's code, of which OpenWhisk allows 48 MiB
+ * (whisk.exec-size-limit, and "codeSize" in its docs/reference.md). The code of a binary action is
+ * in base64. Beside it are names, and parameters that become environment variables, of which 1 MiB
+ * is allowed. A body of /run has 1 MiB of parameters, or as many as the operator has raised
+ * whisk.activation.payload.max to. Both are bounded alike, as by OpenWhisk's runtime of nodejs.
+ */
+#define WHISK_MAX_CODE_BYTES	(48U << 20)
+#define WHISK_MAX_OTHER_BYTES	(2U << 20)
+#define WHISK_MAX_BODY_BYTES	(WHISK_MAX_CODE_BYTES / 3 * 4 + WHISK_MAX_OTHER_BYTES)
+
 /* The line that ends the log of an activation, on both streams. */
 static const char whisk_end_of_log[] = "XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX\n";
 
@@ -116,6 +127,8 @@ static json_t *whisk_answer(struct fn_server *server, struct MHD_Connection *con
 }
 
 const struct fn_contract fn_contract_openwhisk = {
+	.max_body_bytes = WHISK_MAX_BODY_BYTES,
+	.too_large = MHD_HTTP_CONTENT_TOO_LARGE,
 	.listen = whisk_listen,
 	.announce = whisk_announce,
 	.end = whisk_end,

@@ -9,16 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "body.h"
 #include "contract.h"
 
-#define FN_MAX_BODY_BYTES	(1U << 20)
-
-struct fn_request {
-	char *body;
-	size_t bytes;
-	bool too_large;
-};
+/*
+ * The memory that a connection may have for the headers of a request. By default Fn takes 1 MiB of
+ * headers (FN_MAX_REQUEST_HEADER_SIZE, http.DefaultMaxHeaderBytes) and passes them on, each with
+ * "Fn-Http-H-" before its name; libmicrohttpd needs room for its own table of them besides.
+ */
+#define FN_CONNECTION_BYTES	(4U << 20)
 
 static volatile sig_atomic_t fn_stopped;
 
@@ -93,15 +94,15 @@ const char *fn_header(struct MHD_Connection *connection, const char *name)
 }
 
 static enum MHD_Result fn_answer(struct fn_server *server, struct MHD_Connection *connection,
-				 const char *path, const struct fn_request *request)
+				 const char *path, const struct fn_body *text)
 {
 	unsigned int status = MHD_HTTP_OK;
 	enum MHD_Result result;
 	json_error_t error;
 	json_t *body, *reply;
 
-	body = request->bytes ?
-		json_loadb(request->body, request->bytes, JSON_DECODE_ANY, &error) : json_null();
+	body = text->bytes ? json_loadb(text->data, text->bytes, JSON_DECODE_ANY, &error) :
+		json_null();
 	if (!body)
 		return fn_refuse(connection, MHD_HTTP_BAD_GATEWAY, error.text);
 	reply = server->contract->answer(server, connection, path, body, &status);
@@ -112,22 +113,42 @@ static enum MHD_Result fn_answer(struct fn_server *server, struct MHD_Connection
 	return result;
 }
 
-static void fn_request_append(struct fn_request *request, const char *data, size_t bytes)
+static enum MHD_Result fn_refuse_too_large(const struct fn_server *server,
+					   struct MHD_Connection *connection)
 {
-	char *body;
+	char why[64];
 
-	if (request->too_large || request->bytes + bytes > FN_MAX_BODY_BYTES) {
-		request->too_large = true;
-		return;
-	}
-	body = realloc(request->body, request->bytes + bytes);
-	if (!body) {
-		request->too_large = true;
-		return;
-	}
-	memcpy(body + request->bytes, data, bytes);
-	request->body = body;
-	request->bytes += bytes;
+	snprintf(why, sizeof(why), "the body is too large: more than %zu bytes",
+		 server->contract->max_body_bytes);
+	return fn_refuse(connection, server->contract->too_large, why);
+}
+
+/*
+ * A client that waits for "100 Continue" is refused before it sends a body that is too large. One
+ * that does not wait is refused when it has sent the body, because it may not look at an answer
+ * before.
+ */
+static bool fn_can_refuse_at_once(const struct fn_server *server, struct MHD_Connection *connection)
+{
+	const char *expect = fn_header(connection, "Expect");
+	const char *bytes = fn_header(connection, "Content-Length");
+
+	return expect && !strcasecmp(expect, "100-continue") && bytes &&
+		strtoull(bytes, NULL, 10) > server->contract->max_body_bytes;
+}
+
+/* A request whose headers alone have come. */
+static enum MHD_Result fn_begin(const struct fn_server *server, struct MHD_Connection *connection,
+				void **state)
+{
+	struct fn_body *body = calloc(1, sizeof(*body));
+
+	if (!body)
+		return MHD_NO;
+	body->max_bytes = server->contract->max_body_bytes;
+	*state = body;
+	return fn_can_refuse_at_once(server, connection) ?
+		fn_refuse_too_large(server, connection) : MHD_YES;
 }
 
 static enum MHD_Result fn_access(void *arg, struct MHD_Connection *connection, const char *url,
@@ -135,37 +156,37 @@ static enum MHD_Result fn_access(void *arg, struct MHD_Connection *connection, c
 				 size_t *data_bytes, void **state)
 {
 	struct fn_server *server = arg;
-	struct fn_request *request = *state;
+	struct fn_body *body = *state;
 
 	(void)version;
-	if (!request) {
-		*state = calloc(1, sizeof(*request));
-		return *state ? MHD_YES : MHD_NO;
-	}
+	if (!body)
+		return fn_begin(server, connection, state);
 	if (*data_bytes) {
-		fn_request_append(request, data, *data_bytes);
+		fn_body_append(body, data, *data_bytes);
 		*data_bytes = 0;
 		return MHD_YES;
 	}
 	if (strcmp(method, "POST"))
 		return fn_refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only POST is served");
-	if (request->too_large)
-		return fn_refuse(connection, MHD_HTTP_BAD_GATEWAY, "the body is too large");
-	return fn_answer(server, connection, url, request);
+	if (body->error == E2BIG)
+		return fn_refuse_too_large(server, connection);
+	if (body->error)
+		return fn_refuse(connection, MHD_HTTP_BAD_GATEWAY, "no memory for the body");
+	return fn_answer(server, connection, url, body);
 }
 
 static void fn_completed(void *arg, struct MHD_Connection *connection, void **state,
 			 enum MHD_RequestTerminationCode code)
 {
-	struct fn_request *request = *state;
+	struct fn_body *body = *state;
 
 	(void)arg;
 	(void)connection;
 	(void)code;
-	if (!request)
+	if (!body)
 		return;
-	free(request->body);
-	free(request);
+	fn_body_free(body);
+	free(body);
 	*state = NULL;
 }
 
@@ -183,6 +204,7 @@ static int fn_serve(const struct fn_contract *contract, fn_handler handle, void 
 	sigaction(SIGINT, &stop, NULL);
 	daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, fn_access, &server,
 				  MHD_OPTION_LISTEN_SOCKET, fd,
+				  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)FN_CONNECTION_BYTES,
 				  MHD_OPTION_NOTIFY_COMPLETED, fn_completed, NULL,
 				  MHD_OPTION_END);
 	if (!daemon) {

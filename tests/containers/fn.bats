@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=heart,budget:15
+# bats file_tags=heart,budget:25
 # The functions' side of Fn's container contract, and of OpenWhisk's. Runs on the machine that builds:
 # without a VQP namespace the functions answer with an error, and that is an answer.
 
@@ -38,6 +38,12 @@ call() {
 is_error() {
 	[ "$code" = 502 ]
 	jq -e --arg text "$1" '.error | contains($text)' <<<"$body"
+}
+
+# BYTES BEFORE AFTER: a file with the JSON text BEFORE 000... AFTER, with so many zeros; its name in $file
+padded() {
+	file=$BATS_TEST_TMPDIR/padded
+	{ printf %s "$2" && head -c "$1" /dev/zero | tr '\0' 0 && printf %s "$3"; } >"$file"
 }
 
 # TEXT NAME=VALUE...: a function refuses to start in this environment, and says so.
@@ -118,12 +124,51 @@ refuses() {
 	is_error "out of range"
 }
 
-@test "a body beyond 1 MiB is refused and the function goes on" {
+@test "a body of nearly 6 MiB is taken, chunked or not" {
 	start vqp-sender
-	head -c 1100000 /dev/zero >"$BATS_TEST_TMPDIR/large"
-	call --data-binary @"$BATS_TEST_TMPDIR/large"
+	padded $(((6 << 20) - 1000)) '{"payload": "' '"}'
+	call --data-binary @"$file"
+	is_error "missing"
+	call -H 'Transfer-Encoding: chunked' --data-binary @"$file"
+	is_error "missing"
+}
+
+# An agent of Fn ends a container that answers with 413.
+@test "a body beyond 6 MiB is refused, chunked or not, and the function goes on" {
+	start vqp-sender
+	padded $((6 << 20)) '{"payload": "' '"}'
+	call -H Expect: --data-binary @"$file"
+	is_error "too large"
+	call -H Expect: -H 'Transfer-Encoding: chunked' --data-binary @"$file"
 	is_error "too large"
 	call -d '{}'
+	is_error "missing"
+}
+
+@test "a connection goes on after a body beyond 6 MiB" {
+	start vqp-sender
+	padded $((6 << 20)) '{"payload": "' '"}'
+	run curl -sS -o /dev/null -o /dev/null -w '%{http_code} %{num_connects}\n' --unix-socket "$SOCKET" \
+		-H Expect: --data-binary @"$file" http://localhost/call http://localhost/call
+	[ "$output" = $'502 1\n502 0' ]
+}
+
+@test "a body beyond 6 MiB is not sent if the client waits for leave to send it" {
+	start vqp-sender
+	padded $((6 << 20)) '{"payload": "' '"}'
+	run curl -sS -o /dev/null -w '%{http_code} %{size_upload}' --unix-socket "$SOCKET" --expect100-timeout 60 \
+		-H 'Expect: 100-continue' --data-binary @"$file" http://localhost/call
+	[ "$output" = "502 0" ]
+	call --expect100-timeout 60 -H 'Expect: 100-continue' -d '{}'
+	is_error "missing"
+}
+
+@test "1 MiB of headers is taken" {
+	start vqp-sender
+	for ((i = 0; i < 128; i++)); do
+		printf 'Fn-Http-H-%d: %08000d\n' "$i" 0
+	done >"$BATS_TEST_TMPDIR/headers"
+	call -H @"$BATS_TEST_TMPDIR/headers" -d '{}'
 	is_error "missing"
 }
 
@@ -260,6 +305,60 @@ answered() {
 	post /init '{"value": {}}'
 	post /run '{"value": {"do": "prepare", "bytes": 8, "seed": 1}, "deadline": "1000"}'
 	answered 200 '.error | contains("within 0 ms")'
+}
+
+# 48 MiB are 64 MiB in base64.
+@test "OpenWhisk: /init takes 48 MiB of binary code, and /run 1 MiB of parameters" {
+	start_action vqp-sender
+	padded $((64 << 20)) '{"value": {"binary": true, "code": "' '"}}'
+	post /init "@$file"
+	answered 200 '.ok == true'
+	padded $((1 << 20)) '{"activation_id": "1", "value": {"text": "' '"}}'
+	post /run "@$file"
+	answered 200 '.error | contains("missing")'
+}
+
+@test "OpenWhisk: more than the platform allows is 413, and the action goes on" {
+	start_action vqp-sender
+	padded $((67 << 20)) '{"value": {"code": "' '"}}'
+	post /init "@$file"
+	answered 413 '.error | contains("too large")'
+	post /init '{"value": {}}'
+	answered 200 '.ok == true'
+}
+
+# ---- fn-agent ----
+
+# A function without a container: fn-container's part in 10 lines.
+agent_container() {
+	cat <<-END
+		#!/bin/sh
+		name=\${2##*/}
+		if [ "\$1" = create ]; then
+			FN_LISTENER=unix:/run/fn/\$name/iofs/lsnr.sock "$BIN/vqp-sender" >/dev/null 2>&1 &
+			echo \$! >/run/fn/\$name/pid
+		else
+			kill "\$(cat /run/fn/\$name/pid)"
+		fi
+	END
+}
+
+@test "fn-agent: a body beyond 6 MiB is 413, as with Fn's agent, and the agent goes on" {
+	agent_container >"$BATS_TEST_TMPDIR/container"
+	chmod +x "$BATS_TEST_TMPDIR/container"
+	unshare --map-root-user --net --mount sh -c 'busybox ip link set lo up && mount -t tmpfs tmpfs /run &&
+		exec "$@"' sh "$BIN/fn-agent" --listen 127.0.0.1:8080 --container "$BATS_TEST_TMPDIR/container" sender 3>&- &
+	PID=$!
+	for _ in {1..250}; do
+		post /none '{}' 2>/dev/null && break
+		sleep 0.02
+	done
+	padded $((6 << 20)) '{"payload": "' '"}'
+	post /invoke/sender "@$file"
+	answered 413 '.message | contains("too large")'
+	padded $(((6 << 20) - 1000)) '{"payload": "' '"}'
+	post /invoke/sender "@$file"
+	answered 502 '.error | contains("missing")'
 }
 
 @test "another contract is refused" {
