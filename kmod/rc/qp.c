@@ -304,16 +304,21 @@ int vqp_rc_qp_connect(struct ib_qp *qp, const struct vqp_parent *parent, u32 psn
 	return ret;
 }
 
-int vqp_rc_qp_stop(struct ib_qp *qp, u32 *psn)
+int vqp_rc_qp_psn(struct ib_qp *qp, u32 *psn)
 {
 	struct ib_qp_init_attr init;
 	struct ib_qp_attr attr;
 	int ret;
 
-	/* The QP goes to the error state, after the request that it is carrying out. */
-	ib_drain_rq(qp);
 	ret = ib_query_qp(qp, &attr, IB_QP_RQ_PSN, &init);
 	if (!ret)
 		*psn = attr.rq_psn & VQP_PSN_MASK;
 	return ret;
+}
+
+int vqp_rc_qp_stop(struct ib_qp *qp, u32 *psn)
+{
+	/* The QP goes to the error state, after the request that it is carrying out. */
+	ib_drain_rq(qp);
+	return vqp_rc_qp_psn(qp, psn);
 }

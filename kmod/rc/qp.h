@@ -40,6 +40,9 @@ void vqp_rc_qp_down(void);
 int __must_check vqp_rc_qp_connect(struct ib_qp *qp, const struct vqp_parent *parent, u32 psn,
 				   const struct vqp_rc_dest *dest);
 
+/* *psn is the PSN that the QP expects next, as far as the device tells. 0 or -errno. */
+int __must_check vqp_rc_qp_psn(struct ib_qp *qp, u32 *psn);
+
 /*
  * Stop taking requests: what has not been carried out never will be. *psn is the next PSN that the
  * QP would have carried out. 0 or -errno.

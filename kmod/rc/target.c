@@ -30,11 +30,28 @@
 #define TARGET_KEEP_JIFFIES	(5 * HZ)	/* ... but not before it is that old. */
 #define TARGET_ROOM_JIFFIES	(5 * HZ)	/* The room is kept for the other for this time. */
 
-/* Held by target_stop_each(), which drops target_mutex inside its walk, and by removals. */
+/* Held by target_each(), which drops target_mutex inside its walk, and by removals. */
 static DEFINE_MUTEX(target_walk);
 /* Guards target_list. Inside vqp_rc_target.lock and target_walk. */
 static DEFINE_MUTEX(target_mutex);
 static LIST_HEAD(target_list);		/* newest first */
+
+/* Call fn for each target that has been opened, without target_mutex. fn may sleep. */
+static void target_each(void (*fn)(struct vqp_rc_target *target, void *arg), void *arg)
+{
+	struct vqp_rc_target *target;
+
+	mutex_lock(&target_walk);
+	mutex_lock(&target_mutex);
+	list_for_each_entry(target, &target_list, node) {
+		/* The target stays in the list, whose reference it thus keeps. */
+		mutex_unlock(&target_mutex);
+		fn(target, arg);
+		mutex_lock(&target_mutex);
+	}
+	mutex_unlock(&target_mutex);
+	mutex_unlock(&target_walk);
+}
 
 static void target_release(struct kref *ref)
 {
@@ -86,6 +103,13 @@ void vqp_rc_target_stop(struct vqp_rc_target *target)
 		smp_store_release(&target->qp, NULL);
 	}
 	mutex_unlock(&target->lock);
+}
+
+/* The PSN of the request that the target expects next, as far as the device tells. 0 or -errno. */
+static int target_psn(const struct vqp_rc_target *target, u32 *psn)
+{
+	lockdep_assert_held(&target->lock);
+	return target->qp ? vqp_rc_qp_psn(target->qp, psn) : -ENOENT;
 }
 
 /* ---- Opening and closing ---- */
@@ -236,19 +260,17 @@ int vqp_rc_target_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long rec
 int vqp_rc_target_probed(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
 {
 	struct vqp_rc_target *target = vqp_rc_target_get(gid, msg);
-	struct ib_qp_init_attr init;
-	struct ib_qp_attr attr;
 	int ret = -ENOENT;
+	u32 psn;
 
 	if (!target)
 		return ret;
 	mutex_lock(&target->lock);
 	if (target->qp) {
-		ret = ib_query_qp(target->qp, &attr, IB_QP_RQ_PSN, &init);
-		if (ret || (attr.rq_psn & VQP_PSN_MASK) == target->first_psn)
-			ret = -ENODATA;
-		target->tells_psn = !ret;
-		target->used_psn = attr.rq_psn;
+		target->tells_psn = !target_psn(target, &psn) && psn != target->first_psn;
+		if (target->tells_psn)
+			target->used_psn = psn;
+		ret = target->tells_psn ? 0 : -ENODATA;
 	}
 	mutex_unlock(&target->lock);
 	vqp_rc_target_put(target);
@@ -286,50 +308,34 @@ static DECLARE_DELAYED_WORK(target_rotate, target_rotate_work);
 /* The packets that have come since the last call; U32_MAX for a target that is to stay. */
 static u32 target_use(struct vqp_rc_target *target)
 {
-	struct ib_qp_init_attr init;
-	struct ib_qp_attr attr;
-	u32 packets = U32_MAX;
+	u32 packets = U32_MAX, psn;
 
 	mutex_lock(&target->lock);
-	if (target->qp && target->tells_psn &&
-	    !ib_query_qp(target->qp, &attr, IB_QP_RQ_PSN, &init)) {
-		packets = (attr.rq_psn - target->used_psn) & VQP_PSN_MASK;
-		target->used_psn = attr.rq_psn;
+	if (target->tells_psn && !target_psn(target, &psn)) {
+		packets = (psn - target->used_psn) & VQP_PSN_MASK;
+		target->used_psn = psn;
 	}
 	mutex_unlock(&target->lock);
 	return time_before(jiffies, target->made_at + TARGET_KEEP_JIFFIES) ? U32_MAX : packets;
 }
 
-/* The target that was used least since the last call, referenced, and *packets. NULL: none. */
-static struct vqp_rc_target *target_least_used(u32 *packets)
-{
-	struct vqp_rc_target *target, *least = NULL, *prev = NULL;
-	u32 used;
+struct target_least {
+	struct vqp_rc_target *target;	/* NULL: no target makes room. */
+	u32 packets;			/* its use */
+};
 
-	*packets = U32_MAX;
-	mutex_lock(&target_walk);
-	mutex_lock(&target_mutex);
-	list_for_each_entry(target, &target_list, node) {
-		vqp_rc_target_hold(target);
-		mutex_unlock(&target_mutex);
-		if (prev)
-			vqp_rc_target_put(prev);
-		prev = target;
-		used = target_use(target);
-		if (used < *packets) {
-			if (least)
-				vqp_rc_target_put(least);
-			vqp_rc_target_hold(target);
-			least = target;
-			*packets = used;
-		}
-		mutex_lock(&target_mutex);
-	}
-	mutex_unlock(&target_mutex);
-	if (prev)
-		vqp_rc_target_put(prev);
-	mutex_unlock(&target_walk);
-	return least;
+static void target_compare_use(struct vqp_rc_target *target, void *arg)
+{
+	struct target_least *least = arg;
+	const u32 packets = target_use(target);
+
+	if (packets >= least->packets)
+		return;
+	if (least->target)
+		vqp_rc_target_put(least->target);
+	vqp_rc_target_hold(target);
+	least->target = target;
+	least->packets = packets;
 }
 
 /*
@@ -367,9 +373,8 @@ static void target_make_room(struct vqp_rc_target *target, u32 packets)
 /* After a link has asked for room in vain, it runs when the measuring begins, and when it ends. */
 static void target_rotate_work(struct work_struct *work)
 {
-	struct vqp_rc_target *target;
+	struct target_least least = { .packets = U32_MAX };
 	unsigned long took;
-	u32 packets;
 
 	/* Another has asked while it ran. */
 	if (target_measuring &&
@@ -377,16 +382,16 @@ static void target_rotate_work(struct work_struct *work)
 		queue_delayed_work(system_dfl_wq, to_delayed_work(work), TARGET_USE_JIFFIES);
 		return;
 	}
-	target = target_least_used(&packets);
+	target_each(target_compare_use, &least);
 	took = max(jiffies - target_measured_at, 1UL);
 	target_measured_at = jiffies;
 	target_measuring = !target_measuring;
 	if (target_measuring)
 		queue_delayed_work(system_dfl_wq, to_delayed_work(work), TARGET_USE_JIFFIES);
-	else if (target)
-		target_make_room(target, div_u64((u64)packets * HZ, took));
-	if (target)
-		vqp_rc_target_put(target);
+	else if (least.target)
+		target_make_room(least.target, div_u64((u64)least.packets * HZ, took));
+	if (least.target)
+		vqp_rc_target_put(least.target);
 }
 
 int vqp_rc_target_room(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
@@ -414,14 +419,13 @@ int vqp_rc_target_room(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long rec
 /* Has no request come since the last call, as far as the device tells? */
 static bool target_is_silent(struct vqp_rc_target *target)
 {
-	struct ib_qp_init_attr init;
-	struct ib_qp_attr attr;
 	bool silent = false;
+	u32 psn;
 
 	mutex_lock(&target->lock);
-	if (target->qp && !ib_query_qp(target->qp, &attr, IB_QP_RQ_PSN, &init)) {
-		silent = target->seen_psn == attr.rq_psn;
-		target->seen_psn = attr.rq_psn;
+	if (!target_psn(target, &psn)) {
+		silent = target->seen_psn == psn;
+		target->seen_psn = psn;
 	}
 	mutex_unlock(&target->lock);
 	return silent;
@@ -464,38 +468,26 @@ static void target_forget(bool all)
 	mutex_unlock(&target_walk);
 }
 
-/* Stop each target that `match` accepts, or all if `match` is NULL. */
-static void target_stop_each(bool (*match)(struct vqp_rc_target *target))
+static void target_stop(struct vqp_rc_target *target, void *arg)
 {
-	struct vqp_rc_target *target, *prev = NULL;
+	vqp_rc_target_stop(target);
+}
 
-	mutex_lock(&target_walk);
-	mutex_lock(&target_mutex);
-	list_for_each_entry(target, &target_list, node) {
-		vqp_rc_target_hold(target);
-		mutex_unlock(&target_mutex);
-		if (prev)
-			vqp_rc_target_put(prev);
-		if (!match || match(target))
-			vqp_rc_target_stop(target);
-		prev = target;
-		mutex_lock(&target_mutex);
-	}
-	mutex_unlock(&target_mutex);
-	if (prev)
-		vqp_rc_target_put(prev);
-	mutex_unlock(&target_walk);
+static void target_stop_if_left(struct vqp_rc_target *target, void *arg)
+{
+	if (target_is_left(target))
+		vqp_rc_target_stop(target);
 }
 
 void vqp_rc_target_down(void)
 {
-	target_stop_each(NULL);
+	target_each(target_stop, NULL);
 	vqp_window_wait();
 }
 
 static void target_look_work(struct work_struct *work)
 {
-	target_stop_each(target_is_left);
+	target_each(target_stop_if_left, NULL);
 	target_forget(false);
 	queue_delayed_work(system_dfl_wq, to_delayed_work(work), TARGET_SILENT_JIFFIES);
 }
@@ -515,7 +507,7 @@ void vqp_rc_target_exit(void)
 {
 	cancel_delayed_work_sync(&target_look);
 	cancel_delayed_work_sync(&target_rotate);
-	target_stop_each(NULL);
+	target_each(target_stop, NULL);
 	vqp_window_exit();
 	target_forget(true);
 }
