@@ -132,18 +132,35 @@ int vqp_netns_is_own(int fd)
 	return own.st_ino == other.st_ino && own.st_dev == other.st_dev;
 }
 
-static int has_address(const char *ifname, const uint8_t gid[16])
+int vqp_netns_visit(int fd, int (*look)(const void *arg), const void *arg)
 {
+	cleanup_close int own = open(OWN, O_RDONLY | O_CLOEXEC);
+	int ret;
+
+	if (own < 0 || setns(fd, CLONE_NEWNET))
+		return -errno;
+	ret = look(arg);
+	return setns(own, CLONE_NEWNET) ? -errno : ret;
+}
+
+struct address {
+	const char *ifname;
+	const uint8_t *gid;
+};
+
+static int has_address(const void *arg)
+{
+	const struct address *wanted = arg;
 	struct ifaddrs *list;
 	int found = 0;
 
 	if (getifaddrs(&list))
 		return -errno;
 	for (const struct ifaddrs *entry = list; entry && !found; entry = entry->ifa_next) {
-		uint8_t own[16];
+		uint8_t gid[16];
 
-		found = entry->ifa_addr && !strcmp(entry->ifa_name, ifname) &&
-			!vqp_address_of(entry->ifa_addr, own) && !memcmp(own, gid, sizeof(own));
+		found = entry->ifa_addr && !strcmp(entry->ifa_name, wanted->ifname) &&
+			!vqp_address_of(entry->ifa_addr, gid) && !memcmp(gid, wanted->gid, sizeof(gid));
 	}
 	freeifaddrs(list);
 	return found;
@@ -151,11 +168,5 @@ static int has_address(const char *ifname, const uint8_t gid[16])
 
 int vqp_netns_has_address(int fd, const char *ifname, const uint8_t gid[16])
 {
-	cleanup_close int own = open(OWN, O_RDONLY | O_CLOEXEC);
-	int ret;
-
-	if (own < 0 || setns(fd, CLONE_NEWNET))
-		return -errno;
-	ret = has_address(ifname, gid);
-	return setns(own, CLONE_NEWNET) ? -errno : ret;
+	return vqp_netns_visit(fd, has_address, &(struct address){ ifname, gid });
 }

@@ -41,9 +41,12 @@ uint32_t vqp_netns_inode(int fd);
 int vqp_netns_is_own(int fd);
 
 /*
- * Has the interface in the network namespace the address? Returns 1, 0 or a negative errno value.
- * This thread enters the network namespace, and leaves it again.
+ * Calls look() while this thread is in the network namespace, which it enters and leaves again.
+ * Returns what look() returns, or a negative errno value.
  */
+int vqp_netns_visit(int fd, int (*look)(const void *arg), const void *arg);
+
+/* Has the interface in the network namespace the address? Returns 1, 0 or a negative errno value. */
 int vqp_netns_has_address(int fd, const char *ifname, const uint8_t gid[16]);
 
 #endif

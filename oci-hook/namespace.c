@@ -39,20 +39,17 @@ int vqp_namespace_is_host(int netns_fd, struct vqp_error *error)
 				       strerror(-ret)) : ret;
 }
 
+static int has_interface(const void *name)
+{
+	return if_nametoindex(name) > 0;
+}
+
 int vqp_namespace_has_interface(int netns_fd, const char *name, struct vqp_error *error)
 {
-	cleanup_close int own = vqp_netns_open("/proc/self/ns/net");
-	int ret;
+	int ret = vqp_netns_visit(netns_fd, has_interface, name);
 
-	if (own < 0)
-		return vqp_error_set(error, own, "cannot open the host's network namespace: %s", strerror(-own));
-	ret = vqp_namespace_enter(netns_fd, error);
-	if (ret)
-		return ret;
-	ret = if_nametoindex(name) > 0;
-	if (setns(own, CLONE_NEWNET))
-		return vqp_error_set(error, -errno, "cannot leave the container's network namespace: %s", strerror(errno));
-	return ret;
+	return ret < 0 ? vqp_error_set(error, ret, "cannot look for %s in the container's network namespace: %s", name,
+				       strerror(-ret)) : ret;
 }
 
 int vqp_namespace_enter(int netns_fd, struct vqp_error *error)
