@@ -133,6 +133,28 @@ void vqpt_conn_post_send(struct ibv_qp *qp, struct ibv_send_wr *list)
 		die_of_post(qp, err, "post_send", bad->wr_id);
 }
 
+void vqpt_conn_post_transfer(struct vqpt_conn *conn, enum ibv_wr_opcode opcode, void *memory, uint64_t bytes,
+			     uint64_t remote_addr, uint32_t rkey)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)memory, .length = (uint32_t)bytes, .lkey = conn->mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = remote_addr, .rkey = rkey },
+	};
+
+	vqpt_conn_post_send(conn->qp, &wr);
+}
+
+void vqpt_conn_transfer(struct vqpt_conn *conn, enum ibv_wr_opcode opcode, void *memory, uint64_t bytes,
+			uint64_t remote_addr, uint32_t rkey)
+{
+	vqpt_conn_post_transfer(conn, opcode, memory, bytes, remote_addr, rkey);
+	vqpt_conn_wait(conn, conn->send_cq);
+}
+
 void vqpt_conn_post_recv(struct ibv_qp *qp, uint64_t wr_id, void *addr, uint32_t bytes, uint32_t lkey)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)addr, .length = bytes, .lkey = lkey };

@@ -44,21 +44,6 @@ int vqpt_regions_server(const struct vqpt_options *o, char **args)
 		pause();
 }
 
-static void regions_read(struct vqpt_conn *conn, void *to, uint32_t bytes, uint64_t addr, uint64_t rkey)
-{
-	struct ibv_sge sge = { .addr = (uintptr_t)to, .length = bytes, .lkey = conn->mr->lkey };
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_RDMA_READ,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { .remote_addr = addr, .rkey = (uint32_t)rkey },
-	};
-
-	vqpt_conn_post_send(conn->qp, &wr);
-	vqpt_conn_wait(conn, conn->send_cq);
-}
-
 /*
  * READ the first --count of them in turn, for ever, and before each its entry in the list, which keeps a link in use
  * while it gets the windows.
@@ -68,15 +53,18 @@ int vqpt_regions_run(const struct vqpt_options *o, char **args)
 	struct vqpt_conn conn = vqpt_conn_open(o, sizeof(struct region) + sizeof(uint64_t), IBV_ACCESS_LOCAL_WRITE);
 	const struct region *region = (struct region *)conn.memory;
 	const uint64_t *value = (const uint64_t *)(region + 1);
-	const uint64_t list_addr = vqpt_number(args[3], UINT64_MAX), list_key = vqpt_number(args[2], UINT32_MAX);
+	const uint32_t list_key = (uint32_t)vqpt_number(args[2], UINT32_MAX);
+	const uint64_t list_addr = vqpt_number(args[3], UINT64_MAX);
 	uint32_t i = 0;
 
 	vqpt_conn_to(&conn, args[0], args[1]);
 	if (o->background)
 		vqpt_ready("pid=%d\n", getpid());
 	for (;; i = (i + 1) % o->count) {
-		regions_read(&conn, conn.memory, sizeof(*region), list_addr + i * sizeof(*region), list_key);
-		regions_read(&conn, conn.memory + sizeof(*region), sizeof(*value), region->addr, region->rkey);
+		vqpt_conn_transfer(&conn, IBV_WR_RDMA_READ, conn.memory, sizeof(*region),
+				   list_addr + i * sizeof(*region), list_key);
+		vqpt_conn_transfer(&conn, IBV_WR_RDMA_READ, conn.memory + sizeof(*region), sizeof(*value),
+				   region->addr, (uint32_t)region->rkey);
 		if (*value != i)
 			vqpt_wrong("region %u has %llu", i, (unsigned long long)*value);
 	}

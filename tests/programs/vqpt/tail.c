@@ -14,17 +14,8 @@ static int by_value(const void *a, const void *b)
 int vqpt_tail_measure(const struct vqpt_options *o, char **args)
 {
 	struct vqpt_conn conn = vqpt_conn_open(o, 8, IBV_ACCESS_LOCAL_WRITE);
-	struct ibv_sge sge = { .addr = (uintptr_t)conn.memory, .length = 8, .lkey = conn.mr->lkey };
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_RDMA_READ,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = {
-			.rkey = (uint32_t)vqpt_number(args[2], UINT32_MAX),
-			.remote_addr = vqpt_number(args[3], UINT64_MAX),
-		},
-	};
+	const uint32_t rkey = (uint32_t)vqpt_number(args[2], UINT32_MAX);
+	const uint64_t addr = vqpt_number(args[3], UINT64_MAX);
 	uint64_t *ns = calloc(o->count, sizeof(*ns)), start;
 	uint32_t i;
 
@@ -33,8 +24,7 @@ int vqpt_tail_measure(const struct vqpt_options *o, char **args)
 	vqpt_conn_to(&conn, args[0], args[1]);
 	for (i = 0; i < o->count; i++) {
 		start = vqpt_now_ns();
-		vqpt_conn_post_send(conn.qp, &wr);
-		vqpt_conn_wait(&conn, conn.send_cq);
+		vqpt_conn_transfer(&conn, IBV_WR_RDMA_READ, conn.memory, 8, addr, rkey);
 		ns[i] = vqpt_now_ns() - start;
 	}
 	qsort(ns, o->count, sizeof(*ns), by_value);

@@ -81,6 +81,13 @@ struct ibv_wc vqpt_conn_wait(const struct vqpt_conn *conn, struct ibv_cq *cq);
 void vqpt_conn_post_send(struct ibv_qp *qp, struct ibv_send_wr *list);
 void vqpt_conn_post_recv(struct ibv_qp *qp, uint64_t wr_id, void *addr, uint32_t bytes, uint32_t lkey);
 
+/* Post a READ or a WRITE, signaled, of so many bytes of conn's memory. */
+void vqpt_conn_post_transfer(struct vqpt_conn *conn, enum ibv_wr_opcode opcode, void *memory, uint64_t bytes,
+			     uint64_t remote_addr, uint32_t rkey);
+/* The same, and wait for it. */
+void vqpt_conn_transfer(struct vqpt_conn *conn, enum ibv_wr_opcode opcode, void *memory, uint64_t bytes,
+			uint64_t remote_addr, uint32_t rkey);
+
 /* Send a small message at once (inline, unsignaled). */
 void vqpt_conn_send_small(struct ibv_qp *qp, const void *data, uint32_t bytes);
 

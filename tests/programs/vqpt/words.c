@@ -55,22 +55,6 @@ int vqpt_words_server(const struct vqpt_options *o, char **args)
 	}
 }
 
-static void words_transfer(struct vqpt_conn *conn, enum ibv_wr_opcode opcode, void *memory, uint64_t bytes,
-			   uint64_t remote_addr, uint32_t rkey)
-{
-	struct ibv_sge sge = { .addr = (uintptr_t)memory, .length = (uint32_t)bytes, .lkey = conn->mr->lkey };
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = opcode,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { .remote_addr = remote_addr, .rkey = rkey },
-	};
-
-	vqpt_conn_post_send(conn->qp, &wr);
-	vqpt_conn_wait(conn, conn->send_cq);
-}
-
 /* WRITE the block and READ the word, until --count changes of each have been seen on the other side. */
 int vqpt_words_run(const struct vqpt_options *o, char **args)
 {
@@ -86,13 +70,13 @@ int vqpt_words_run(const struct vqpt_options *o, char **args)
 	for (i = 1; changes < o->count || words->changes < o->count; i++) {
 		for (k = 0; k < o->bytes / sizeof(uint64_t); k++)
 			words->block[k] = word_of(i);
-		words_transfer(&conn, IBV_WR_RDMA_WRITE, words->block, o->bytes, addr + sizeof(*words), rkey);
-		words_transfer(&conn, IBV_WR_RDMA_READ, &words->changing, sizeof(uint64_t), addr, rkey);
+		vqpt_conn_transfer(&conn, IBV_WR_RDMA_WRITE, words->block, o->bytes, addr + sizeof(*words), rkey);
+		vqpt_conn_transfer(&conn, IBV_WR_RDMA_READ, &words->changing, sizeof(uint64_t), addr, rkey);
 		torn += word_is_torn(words->changing);
 		changes += words->changing != before;
 		before = words->changing;
-		words_transfer(&conn, IBV_WR_RDMA_READ, &words->torn, sizeof(*words) - sizeof(uint64_t),
-			       addr + sizeof(uint64_t), rkey);
+		vqpt_conn_transfer(&conn, IBV_WR_RDMA_READ, &words->torn, sizeof(*words) - sizeof(uint64_t),
+				   addr + sizeof(uint64_t), rkey);
 		if (torn || words->torn || words->early)
 			vqpt_wrong("%llu words that were READ and %llu that were written were torn, "
 				   "%llu came after the last", (unsigned long long)torn,
