@@ -12,6 +12,12 @@
 cache=${VQP_CACHE:-${XDG_CACHE_HOME:-${HOME:-$(cd ~ && pwd)}/.cache}/vqp}
 cache=$(realpath -m -- "$cache")
 
+# cache_has NAME KEY: $cache/NAME-KEY is there
+cache_has()
+{
+	[[ -d $cache/$1-$2 ]]
+}
+
 # cache_ensure NAME KEY COMMAND...: set $entry to $cache/NAME-KEY, which COMMAND DIRECTORY makes if it is not there
 cache_ensure()
 {
@@ -24,7 +30,7 @@ cache_ensure()
 		say "$name: waiting for another run that makes it"
 		flock "$lock"
 	}
-	if [[ ! -d $entry ]]; then
+	if ! cache_has "$name" "$key"; then
 		new=$cache/$name.new
 		# of runs that were killed
 		cache_remove "$new" "$cache/$name"-????????????????.gone

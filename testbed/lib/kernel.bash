@@ -45,7 +45,7 @@ kernel_excludes=(sound drivers/{gpu,media,staging,iio,hid,usb,scsi,ata,mmc,mtd,b
 # kernel_cached KERNEL: the cache has it
 kernel_cached()
 {
-	[[ -d $cache/kernel-$1-$(kernel_made_of "$1" | key_of) ]]
+	cache_has "kernel-$1" "$(kernel_made_of "$1" | key_of)"
 }
 
 # kernel_ensure KERNEL: make it unless the cache has it, and set $kernel_dir to where it is
