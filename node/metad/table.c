@@ -93,10 +93,20 @@ static void drop(struct vqp_table *table, struct vqp_table_entry **link)
 	table->count--;
 }
 
+/* Removes an entry from its first candidate, and counts at once that it is in its second. */
+static void move_out(struct vqp_table *table, uint32_t index, const struct vqp_table_entry *entry)
+{
+	struct vqp_bucket bucket = table->buckets[index];
+
+	vqp_bucket_clear(&bucket, entry->tenant, entry->gid);
+	vqp_bucket_displace(&bucket, 1);
+	publish(table, index, &bucket);
+}
+
 /*
  * Makes room in `bucket` by moving an entry from there, its first candidate, to its second. Entries
- * are never moved to their first candidate. The copy comes first, then the count, then the removal,
- * so that a node that READs the first candidate and then the second finds the entry at any moment.
+ * are never moved to their first candidate. The copy comes first, then the removal, so that a node
+ * that READs the first candidate and then the second finds the entry at any moment.
  */
 static bool make_room(struct vqp_table *table, uint32_t bucket)
 {
@@ -107,8 +117,7 @@ static bool make_room(struct vqp_table *table, uint32_t bucket)
 		if (entry->bucket != bucket || index[1] == bucket ||
 		    store(table, index[1], entry->tenant, entry->gid, &entry->dct))
 			continue;
-		displace(table, bucket, 1);
-		erase(table, bucket, entry);
+		move_out(table, bucket, entry);
 		entry->bucket = index[1];
 		return true;
 	}
