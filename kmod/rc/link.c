@@ -233,6 +233,7 @@ static int link_create_qp(struct vqp_link *link, struct vqp_rpc_msg *msg)
 	link->sges = min(VQP_LINK_SGES, parent->dev->attrs.max_send_sge);
 	if (parent->dev->attrs.max_sge_rd)
 		link->sges = min_t(u32, link->sges, parent->dev->attrs.max_sge_rd);
+	link->seals_reads = parent->dev->ops.driver_id == RDMA_DRIVER_RXE;
 	if (parent->life == link->peer->life)
 		link->qp = vqp_rc_qp_create(parent, link, link_complain, VQP_LINK_DEPTH,
 					    link->sges);

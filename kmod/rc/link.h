@@ -51,6 +51,7 @@ struct vqp_link {
 	bool complained;		/* The device has reported an error of the QP. */
 	bool probed;			/* That request has been answered. */
 	bool writes;			/* The link carries WRITEs, too; constant once it is up. */
+	bool seals_reads;		/* The device is soft RoCE; see rc/segment.c. */
 	u32 sges;			/* the most SGEs of a segment, which the device bounds */
 	u32 mtu;			/* bytes */
 	/* The link takes requests, or has failed and takes no more: written under `lock`. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/highmem.h>
 #include <linux/jiffies.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 #include "mem/cursor.h"
@@ -22,6 +24,14 @@
  * releases its lock. Only the last segment of a chain is signaled, and its completion stands for
  * all segments before it. A READ that precedes a WRITE is signaled, too: after a failure an
  * uncompleted READ is carried out again, which must not happen once a later WRITE has been.
+ *
+ * Soft RoCE may complete a READ with success before any of its bytes has come. A target that could
+ * not send the first answer notes that it was sent, and goes on (read_reply() in rxe_resp.c). The
+ * initiator takes what comes then for an error: it completes the READ with the status that the READ
+ * has, which is success, and fails the QP (COMPST_ERROR in rxe_comp.c). READs of soft RoCE are
+ * therefore sealed: random bytes are written where the last bytes of the READ will be, which come
+ * last. A READ that completes with its seal has not been carried out, and the link has failed. If
+ * the target has the very bytes of a seal, the READ is carried out again in vain.
  */
 struct segment {
 	struct ib_cqe cqe;
@@ -32,6 +42,11 @@ struct segment {
 	struct vqp_send *send;		/* in vqp.unsent or vqp.lent while the segment is posted */
 	bool last;			/* The segment is the last of send. */
 	u32 psn_end;			/* the PSN behind the last that the segment uses */
+	struct page *last_page;		/* where the last bytes of the segment are */
+	u32 last_offset;		/* the offset in that page of the last piece */
+	u32 last_bytes;			/* the length of that piece */
+	u32 seal_bytes;			/* the length of the seal at its end; 0 if there is none */
+	u64 seal;
 	struct vqp_rkey *rkey;		/* referenced until segment_release() */
 	struct vqp_mr **mrs;		/* the local regions, referenced likewise */
 	u32 nmrs;			/* the length of mrs */
@@ -76,6 +91,9 @@ static int segment_add_page(struct segment *segment, struct page *page, u32 offs
 	sge->length = bytes;
 	sge->lkey = segment->link->qp->pd->local_dma_lkey;
 	segment->nsge++;
+	segment->last_page = page;
+	segment->last_offset = offset;
+	segment->last_bytes = bytes;
 	return 0;
 }
 
@@ -122,7 +140,61 @@ static struct segment *segment_alloc(struct vqp_link *link, struct vqp_send *sen
 	segment->mrs = (struct vqp_mr **)&segment->sge[sges];
 	segment->nmrs = 0;
 	segment->nsge = 0;
+	segment->seal_bytes = 0;
 	return segment;
+}
+
+/* ---- Seals ---- */
+
+static void *segment_map_seal(const struct segment *segment)
+{
+	return kmap_local_page(segment->last_page) + segment->last_offset + segment->last_bytes -
+	       segment->seal_bytes;
+}
+
+static void segment_seal(struct segment *segment)
+{
+	void *at;
+
+	segment->seal = get_random_u64();
+	segment->seal_bytes = min_t(u32, segment->last_bytes, sizeof(segment->seal));
+	at = segment_map_seal(segment);
+	memcpy(at, &segment->seal, segment->seal_bytes);
+	kunmap_local(at);
+}
+
+static bool segment_is_sealed(const struct segment *segment)
+{
+	bool sealed;
+	void *at;
+
+	if (!segment->seal_bytes)
+		return false;
+	at = segment_map_seal(segment);
+	sealed = !memcmp(at, &segment->seal, segment->seal_bytes);
+	kunmap_local(at);
+	return sealed;
+}
+
+/*
+ * If one of the segments is sealed, put it and those behind it back in front of link.posted, and
+ * return true.
+ */
+static bool segments_return_sealed(struct vqp_link *link, struct list_head *done)
+{
+	struct segment *segment;
+	LIST_HEAD(good);
+
+	lockdep_assert_held(&link->lock);
+	list_for_each_entry(segment, done, entry) {
+		if (!segment_is_sealed(segment))
+			continue;
+		list_cut_before(&good, done, &segment->entry);
+		list_splice_init(done, &link->posted);
+		list_splice(&good, done);
+		return true;
+	}
+	return false;
 }
 
 /* ---- Posting ---- */
@@ -178,6 +250,8 @@ static int segment_queue(struct segment *segment, struct vqp *vqp, u32 bytes, u6
 	};
 	segment->cqe.done = segment_done;
 	segment->vqp = vqp;
+	if (link->seals_reads && send->msg.op == VQP_OP_READ)
+		segment_seal(segment);
 	spin_lock(&link->lock);
 	/* link_end() walks link.posted without the lock, once the link is down. */
 	if (link->up) {
@@ -289,24 +363,26 @@ static void segments_complete(struct list_head *done)
 
 /*
  * The completion of a signaled segment, in softirq. The device ends segments in order, so that a
- * success stands for all segments before it. The first failure does, too, but leaves itself and all
- * segments behind it in link.posted: vqp_segments_settle() decides about them.
+ * success stands for all segments before it, unless one of them is still sealed. The first failure
+ * does, too, but leaves itself and all segments behind it in link.posted: vqp_segments_settle()
+ * decides about them.
  */
 static void segment_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct segment *segment = container_of(wc->wr_cqe, struct segment, cqe);
-	const bool failed = wc->status != IB_WC_SUCCESS;
+	bool failed = wc->status != IB_WC_SUCCESS;
 	struct vqp_link *link = cq->cq_context;
 	bool waited_for;
 	LIST_HEAD(done);
 
 	spin_lock_bh(&link->lock);
 	if (!link->broken) {
-		link->broken = failed;
 		if (failed)
 			list_cut_before(&done, &link->posted, &segment->entry);
 		else
 			list_cut_position(&done, &link->posted, &segment->entry);
+		failed |= segments_return_sealed(link, &done);
+		link->broken = failed;
 	}
 	list_for_each_entry(segment, &done, entry)
 		link->nposted--;

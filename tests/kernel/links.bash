@@ -24,7 +24,7 @@ can_lose() { fault opcode "$1" off; }
 
 teardown() {
 	fault off
-	on 1 stop_all && on 2 stop_all
+	on 1 stop_all && on 2 'stop_all; can_send_again'
 }
 
 teardown_file() {

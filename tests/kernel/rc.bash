@@ -109,6 +109,16 @@ lose() { node-fault opcode "$(($1))"; }
 
 lose_no_more() { node-fault opcode off; }
 
+# -I|-D OPCODE: the rule by which soft RoCE cannot send packets of the RC transport with it, and is told so.
+unsendable() { iptables -w "$1" OUTPUT -p udp --dport 4791 -m u32 --u32 "28>>24&0xFF=$(($2))" -j DROP; }
+
+# OPCODE: it cannot, until that ends.
+cannot_send() { unsendable -I "$1" && echo "$1" >/run/vqp/unsendable; }
+
+can_send_again() {
+	[[ ! -e /run/vqp/unsendable ]] || { unsendable -D "$(</run/vqp/unsendable)" && rm /run/vqp/unsendable; }
+}
+
 # OPCODE: so many are lost that the link fails, and its requests go on.
 lose_until_failure() {
 	local before

@@ -101,6 +101,27 @@ reads() {
 	on 1 'for i in 1 2; do lose_until_failure 0x10; done; woven_end'
 }
 
+# OPCODE BYTES: reads from node 2, which cannot send a first answer of that opcode, until a link has failed.
+reads_without_answer() {
+	local target
+	can_lose 2
+	target=$(server mem-server 711 --bytes="$2")
+	on 2 "cannot_send $1"
+	on 1 "brings rc_failures 1 inside vqp-a vqpt read 10.90.0.3 $target --bytes=$2 --count=100"
+}
+
+@test "READs whose first answer cannot be sent are carried out again: of several packets" {
+	reads_without_answer 0x0d 20000
+}
+
+@test "READs whose first answer cannot be sent are carried out again: of one packet" {
+	reads_without_answer 0x10 1000
+}
+
+@test "READs whose first answer cannot be sent are carried out again: of fewer bytes than a seal has" {
+	reads_without_answer 0x10 3
+}
+
 @test "writes are lost until the link fails: all requests once, and in order" {
 	can_lose 2
 	begin_weaving
