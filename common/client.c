@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,6 +13,8 @@
 
 #include "client.h"
 
+#define RETRY_MS	20	/* between attempts to connect */
+
 static long long now_ms(void)
 {
 	struct timespec ts;
@@ -20,39 +23,61 @@ static long long now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-static int open_socket(const char *path, struct vqp_error *error)
+/* Is this what connect() says while nobody listens? */
+static bool is_nobody(int err)
+{
+	return err == ENOENT || err == ECONNREFUSED;
+}
+
+/* Connects a new socket once. Returns it, or a negative errno value. */
+static int try_to_connect(const struct sockaddr_un *addr, long long deadline)
+{
+	const long long left = deadline - now_ms(), limit = left > 0 ? left : 1;
+	/* SO_SNDTIMEO bounds send(), and connect() when the backlog is full. */
+	const struct timeval timeout = { .tv_sec = limit / 1000, .tv_usec = limit % 1000 * 1000 };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), ret;
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0)
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/*
+ * Connects to vqpd. While nobody listens, vqpd may be starting: the node has just booted, or vqpd
+ * ended and is started anew.
+ */
+static int open_socket(const char *path, long long deadline, int start_ms, struct vqp_error *error)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	/* SO_SNDTIMEO bounds send(), and connect() when the backlog is full. */
-	struct timeval timeout = { .tv_sec = VQPD_TIMEOUT_MS / 1000 };
-	int fd, err;
+	long long give_up = now_ms() + start_ms;
+	int ret;
 
 	if (strlen(path) >= sizeof(addr.sun_path))
 		return vqp_error_set(error, -ENAMETOOLONG, "%s: a socket path has at most %zu bytes",
 				     path, sizeof(addr.sun_path) - 1);
 	strcpy(addr.sun_path, path);
+	while ((ret = try_to_connect(&addr, deadline)) < 0 && is_nobody(-ret) && now_ms() < give_up)
+		poll(NULL, 0, RETRY_MS);
+	if (ret >= 0)
+		return ret;
 
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return vqp_error_set(error, -errno, "cannot make a socket: %s", strerror(errno));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0)
-		return fd;
-
-	err = errno;
-	close(fd);
-	switch (err) {
+	switch (-ret) {
 	case ENOENT:
 	case ECONNREFUSED:
-		return vqp_error_set(error, -err, "vqpd is not running: systemctl start vqpd (socket %s)", path);
+		return vqp_error_set(error, ret, "vqpd is not running: systemctl start vqpd (socket %s)", path);
 	case EACCES:
 	case EPERM:
-		return vqp_error_set(error, -err, "no right to ask vqpd (socket %s): run as root", path);
+		return vqp_error_set(error, ret, "no right to ask vqpd (socket %s): run as root", path);
 	case EAGAIN:
 		return vqp_error_set(error, -ETIMEDOUT, "vqpd takes no connection within %d s (socket %s): see its log",
 				     VQPD_TIMEOUT_MS / 1000, path);
 	default:
-		return vqp_error_set(error, -err, "cannot connect to vqpd (socket %s): %s", path, strerror(err));
+		return vqp_error_set(error, ret, "cannot connect to vqpd (socket %s): %s", path, strerror(-ret));
 	}
 }
 
@@ -103,9 +128,8 @@ static int send_line(int fd, const json_t *request, int netns_fd, struct vqp_err
 }
 
 /* Reads a line. *line has no newline, ends in a NUL, and is the caller's to free also on failure. */
-static int receive_line(int fd, char **line, struct vqp_error *error)
+static int receive_line(int fd, long long deadline, char **line, struct vqp_error *error)
 {
-	long long deadline = now_ms() + VQPD_TIMEOUT_MS;
 	size_t bytes = 0, room = 0;
 
 	for (;;) {
@@ -179,16 +203,19 @@ static int parse_reply(const char *line, json_t **reply, struct vqp_error *error
 
 int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json_t **reply, struct vqp_error *error)
 {
+	const char *op = json_string_value(json_object_get(request, "op"));
+	const int start_ms = op && !strcmp(op, "add") ? VQPD_START_ADD_MS : VQPD_START_MS;
+	const long long deadline = now_ms() + VQPD_TIMEOUT_MS;
 	char *line = NULL;
 	int fd, ret;
 
 	*reply = NULL;
-	fd = open_socket(socket_path ? socket_path : VQPD_SOCKET_PATH, error);
+	fd = open_socket(socket_path ? socket_path : VQPD_SOCKET_PATH, deadline, start_ms, error);
 	if (fd < 0)
 		return fd;
 	ret = send_line(fd, request, netns_fd, error);
 	if (!ret)
-		ret = receive_line(fd, &line, error);
+		ret = receive_line(fd, deadline, &line, error);
 	if (!ret)
 		ret = parse_reply(line, reply, error);
 	free(line);

@@ -5,12 +5,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../client.h"
@@ -162,6 +166,119 @@ static void nobody_there_says_how_to_start_it(void **state)
 	json_decref(request);
 }
 
+/* ---- A vqpd that is being started ---- */
+
+static long long now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+/* How often nobody listened. */
+static atomic_int refusals;
+
+int __real_connect(int fd, const struct sockaddr *to, socklen_t bytes);
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t bytes);
+
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t bytes)
+{
+	int ret = __real_connect(fd, to, bytes);
+
+	refusals += ret != 0;
+	return ret;
+}
+
+/* A call in a thread of its own. */
+struct caller {
+	pthread_t thread;
+	struct fixture *f;
+	const char *op;
+	int ret;
+	json_t *reply;
+	struct vqp_error error;
+	long long took_ms;
+	atomic_bool done;
+};
+
+static void *call_in_thread(void *data)
+{
+	struct caller *caller = data;
+	json_t *request = json_pack("{s:s}", "op", caller->op);
+	long long began = now_ms();
+
+	caller->ret = vqpd_call(caller->f->path, request, -1, &caller->reply, &caller->error);
+	caller->took_ms = now_ms() - began;
+	caller->done = true;
+	json_decref(request);
+	return NULL;
+}
+
+static void stop_listening(struct fixture *f)
+{
+	close(f->fd);
+	f->fd = -1;
+}
+
+static void listen_anew(struct fixture *f)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	strcpy(addr.sun_path, f->path);
+	unlink(f->path);
+	f->fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(bind(f->fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(listen(f->fd, 1), 0);
+}
+
+/* The socket is one that nobody listens to any more, or `path_goes` and it is not there. */
+static void start_while_called(struct fixture *f, bool path_goes)
+{
+	struct caller caller = { .f = f, .op = "add" };
+
+	stop_listening(f);
+	if (path_goes)
+		unlink(f->path);
+	refusals = 0;
+	assert_int_equal(pthread_create(&caller.thread, NULL, call_in_thread, &caller), 0);
+	while (refusals < 2 && !caller.done)
+		sched_yield();
+	assert_false(caller.done);
+	listen_anew(f);
+	f->says = "{\"ok\":true}\n";
+	answer(f);
+	pthread_join(caller.thread, NULL);
+	assert_int_equal(caller.ret, 0);
+	json_decref(caller.reply);
+}
+
+static void an_add_waits_for_a_vqpd_that_is_being_started(void **state)
+{
+	start_while_called(*state, false);
+	start_while_called(*state, true);
+}
+
+static void assert_gives_up(struct fixture *f, const char *op, long long after_ms)
+{
+	struct caller caller = { .f = f, .op = op };
+
+	call_in_thread(&caller);
+	assert_int_equal(caller.ret, -ECONNREFUSED);
+	assert_non_null(strstr(caller.error.text, "vqpd is not running"));
+	assert_true(caller.took_ms >= after_ms && caller.took_ms < VQPD_TIMEOUT_MS);
+	vqp_error_clear(&caller.error);
+}
+
+static void nobody_is_waited_for_for_ever(void **state)
+{
+	struct fixture *f = *state;
+
+	stop_listening(f);
+	assert_gives_up(f, "add", VQPD_START_ADD_MS);
+	assert_gives_up(f, "del", VQPD_START_MS);
+}
+
 static void too_long_a_path_is_refused(void **state)
 {
 	json_t *request = json_object(), *reply;
@@ -252,6 +369,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nonsense_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_hangup_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_there_says_how_to_start_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_add_waits_for_a_vqpd_that_is_being_started, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_is_waited_for_for_ever, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_long_a_path_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_answers_are_taken_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_endless_answer_is_refused, setup, teardown),
