@@ -21,6 +21,7 @@ static const struct {
 	},
 	[VQP_PHASE_NETWORK_PLUGINS] = { 3, { CAP_SYS_ADMIN, CAP_NET_ADMIN, CAP_NET_RAW }, true },
 	[VQP_PHASE_VQPD_SERVE] = { 1, { CAP_NET_ADMIN } },
+	[VQP_PHASE_VQPD_RESOLVE] = { 0 },
 	[VQP_PHASE_METAD_SERVE] = { 1, { CAP_NET_ADMIN } },
 };
 

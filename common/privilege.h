@@ -25,6 +25,8 @@
  *
  * VQPD_SERVE keeps CAP_NET_ADMIN to make and delete VQP namespaces by netlink.
  *
+ * VQPD_RESOLVE, of the processes of vqpd that look up names, keeps none.
+ *
  * METAD_SERVE keeps CAP_NET_ADMIN to ask the kernel how other nodes READ the table, which has been
  * opened and registered before.
  */
@@ -35,6 +37,7 @@ enum vqp_phase {
 	VQP_PHASE_NETWORK_PIN,
 	VQP_PHASE_NETWORK_PLUGINS,
 	VQP_PHASE_VQPD_SERVE,
+	VQP_PHASE_VQPD_RESOLVE,
 	VQP_PHASE_METAD_SERVE,
 };
 

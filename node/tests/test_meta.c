@@ -4,11 +4,14 @@
 #include "../../common/tests/unit.h"
 
 #include <errno.h>
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "../../common/address.h"
@@ -17,6 +20,53 @@
 #include "../vqpd/meta.h"
 
 #define BUCKETS	64
+
+/* What the name meta.test is, which is shared with the process that looks it up; and the time that is added to the clock's. */
+static volatile struct world {
+	int error;		/* of a lookup, or 0 */
+	in_addr_t address;
+	bool hangs;
+	int lookups;		/* that have ended */
+} *world;
+static uint64_t skipped_ms;
+
+/* What was logged: the last line, and how many of a kind. */
+static char logged[256];
+static unsigned int lines;
+
+int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **list);
+int __real_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **list);
+uint64_t __wrap_vqp_loop_now_ms(void);
+uint64_t __real_vqp_loop_now_ms(void);
+
+int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **list)
+{
+	int ret = world->error;
+
+	if (strcmp(host, "meta.test") || hints->ai_flags & AI_NUMERICHOST)
+		return __real_getaddrinfo(host, port, hints, list);
+	while (world->hangs)
+		usleep(1000);
+	if (!ret)
+		ret = __real_getaddrinfo(inet_ntoa((struct in_addr){ world->address }), port, hints, list);
+	world->lookups++;
+	return ret;
+}
+
+uint64_t __wrap_vqp_loop_now_ms(void)
+{
+	return __real_vqp_loop_now_ms() + skipped_ms;
+}
+
+void warnx(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(logged, sizeof(logged), format, args);
+	va_end(args);
+	lines += strstr(logged, "resolve") != NULL;
+}
 
 struct fixture {
 	struct vqp_loop loop;
@@ -81,6 +131,9 @@ static int setup(void **state)
 	socklen_t bytes = sizeof(addr);
 
 	assert_non_null(f);
+	world = mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal((void *)world, MAP_FAILED);
+	world->address = htonl(INADDR_LOOPBACK);
 	f->buckets = calloc(BUCKETS, sizeof(*f->buckets));
 	assert_non_null(f->buckets);
 	assert_int_equal(vqp_loop_init(&f->loop), 0);
@@ -114,6 +167,7 @@ static int teardown(void **state)
 	vqp_loop_exit(&f->loop);
 	free(f->buckets);
 	free(f);
+	munmap((void *)world, sizeof(*world));
 	return 0;
 }
 
@@ -470,7 +524,138 @@ static void names_of_servers_are_checked(void **state)
 	(void)state;
 	assert_int_equal(vqp_meta_init(&meta, NULL, 0, "a:b:c"), -EINVAL);
 	assert_int_equal(vqp_meta_init(&meta, NULL, 0, ":99"), -EINVAL);
-	assert_int_equal(vqp_meta_init(&meta, NULL, 0, "127.0.0.1:port"), -EHOSTUNREACH);
+	assert_int_equal(vqp_meta_init(&meta, NULL, 0, "127.0.0.1:port"), -EINVAL);
+	assert_int_equal(vqp_meta_init(&meta, NULL, 0, "meta.test:0"), -EINVAL);
+	assert_int_equal(vqp_meta_init(&meta, NULL, 0, "meta.test:65536"), -EINVAL);
+}
+
+/* ---- A server that is given by its name ---- */
+
+/* The server of the fixture is known as meta.test from now on. */
+static void use_name(struct fixture *f)
+{
+	char name[80];
+
+	snprintf(name, sizeof(name), "meta.test%s", strchr(f->name, ':'));
+	vqp_meta_exit(&f->meta);
+	assert_int_equal(vqp_meta_init(&f->meta, &f->owner, 0, name), 0);
+	lines = 0;
+}
+
+/* Lets time pass until another lookup has ended, and has been taken. */
+static void await_lookup(struct fixture *f)
+{
+	int before = world->lookups;
+
+	skipped_ms += VQP_RESOLVER_PERIOD_MS;
+	for (int i = 0; i < 1000 && (world->lookups == before || f->meta.resolver.asked); i++) {
+		vqp_meta_tick(&f->meta);
+		talk(f);
+	}
+	assert_int_not_equal(world->lookups, before);
+}
+
+static void await_state(struct fixture *f, enum vqp_meta_state state)
+{
+	for (int i = 0; i < 1000 && f->meta.state != state; i++) {
+		vqp_meta_tick(&f->meta);
+		talk(f);
+	}
+	assert_int_equal(f->meta.state, state);
+}
+
+static void a_name_is_looked_up(void **state)
+{
+	struct fixture *f = *state;
+
+	use_name(f);
+	assert_int_equal(f->meta.state, VQP_META_DOWN);
+	await_state(f, VQP_META_UP);
+	assert_int_equal(lines, 0);
+}
+
+static void a_slow_name_server_holds_up_nobody(void **state)
+{
+	struct fixture *f = *state;
+
+	use_name(f);
+	world->hangs = true;
+	for (int i = 0; i < 3; i++) {
+		vqp_meta_tick(&f->meta);
+		talk(f);
+	}
+	assert_int_equal(f->meta.state, VQP_META_DOWN);
+	assert_string_equal(f->meta.error, "");
+	skipped_ms += VQP_META_TIMEOUT_MS + 1;
+	vqp_meta_tick(&f->meta);
+	assert_string_equal(f->meta.error, "its name is being looked up");
+	world->hangs = false;
+	await_state(f, VQP_META_UP);
+}
+
+static void a_name_that_does_not_resolve_is_told_once_and_again_when_it_does(void **state)
+{
+	struct fixture *f = *state;
+
+	use_name(f);
+	world->error = EAI_NONAME;
+	await_lookup(f);
+	await_lookup(f);
+	assert_int_equal(f->meta.state, VQP_META_DOWN);
+	assert_non_null(strstr(f->meta.error, "its name does not resolve: "));
+	assert_non_null(strstr(logged, "its name does not resolve"));
+	assert_int_equal(lines, 1);
+	world->error = 0;
+	await_lookup(f);
+	assert_int_equal(lines, 2);
+	await_state(f, VQP_META_UP);
+	assert_string_equal(f->meta.error, "");
+}
+
+static void a_server_that_moves_is_followed(void **state)
+{
+	struct fixture *f = *state;
+
+	use_name(f);
+	await_state(f, VQP_META_UP);
+	stop_server(f);
+	talk(f);
+	assert_int_equal(f->meta.state, VQP_META_DOWN);
+	memcpy(f->name, "127.0.0.2", strlen("127.0.0.2"));
+	start_server(f, 200);
+	world->address = inet_addr("127.0.0.2");
+	await_lookup(f);
+	await_state(f, VQP_META_UP);
+	assert_int_equal(json_integer_value(json_object_get(f->meta.info, "key")), 200);
+}
+
+static void while_a_name_does_not_resolve_its_last_address_counts(void **state)
+{
+	struct fixture *f = *state;
+
+	use_name(f);
+	await_state(f, VQP_META_UP);
+	stop_server(f);
+	talk(f);
+	world->error = EAI_AGAIN;
+	await_lookup(f);
+	start_server(f, 200);
+	await_state(f, VQP_META_UP);
+	assert_int_equal(lines, 1);
+}
+
+static void while_the_server_answers_its_name_is_not_looked_up(void **state)
+{
+	struct fixture *f = *state;
+	int before;
+
+	use_name(f);
+	await_state(f, VQP_META_UP);
+	before = world->lookups;
+	skipped_ms += 2 * VQP_RESOLVER_PERIOD_MS;
+	vqp_meta_tick(&f->meta);
+	talk(f);
+	assert_int_equal(world->lookups, before);
 }
 
 static void one_that_was_never_connected_closes_nothing(void **state)
@@ -506,6 +691,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_went_meanwhile_is_withdrawn, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_was_never_connected_closes_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_refusal_of_what_went_meanwhile_is_ignored, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_name_is_looked_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_slow_name_server_holds_up_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_name_that_does_not_resolve_is_told_once_and_again_when_it_does, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_that_moves_is_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(while_a_name_does_not_resolve_its_last_address_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(while_the_server_answers_its_name_is_not_looked_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_device_nothing_is_announced, setup, teardown),
 		cmocka_unit_test(names_of_servers_are_checked),
 	};

@@ -415,6 +415,24 @@ static void tables_that_the_kernel_did_not_take_are_given_again(void **state)
 	assert_int_equal(meta_sets, 3);
 }
 
+static void an_add_waits_for_the_first_lookup_of_a_name(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_meta *meta = &f->d.metas[0];
+	int fd;
+
+	meta->state = VQP_META_DOWN;
+	meta->resolver.asked = true;
+	fd = add_now(f);
+	assert_non_null(f->d.adds);
+	strcpy(meta->error, "its name is being looked up");	/* for long */
+	vqp_add_settle(&f->d);
+	turn(f);
+	assert_answer(fd, NULL);
+	meta->resolver.asked = false;
+	assert_int_equal(count(), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +445,7 @@ int main(void)
 		TEST(of_those_that_wait_for_the_same_all_are_refused),
 		TEST(what_one_client_has_is_not_undone_with_another),
 		TEST(what_is_refused_is_removed),
+		TEST(an_add_waits_for_the_first_lookup_of_a_name),
 		TEST(what_an_administrator_has_just_made_stays),
 		TEST(what_has_just_gone_is_made_anew),
 		TEST(tables_that_the_kernel_did_not_take_are_given_again),

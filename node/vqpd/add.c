@@ -78,10 +78,12 @@ static json_t *refuse(int err)
 		: vqp_reply_error(err, "another node has announced this address: give every container its own");
 }
 
-/* Is the server up, or being connected to without a failure before? */
+/* Is the server up, or being looked up or connected to without a failure before? */
 static bool is_alive(const struct vqp_meta *meta)
 {
-	return meta->state == VQP_META_UP || (meta->state != VQP_META_DOWN && !meta->error[0]);
+	bool is_tried = meta->state != VQP_META_DOWN || meta->resolver.asked;
+
+	return meta->state == VQP_META_UP || (is_tried && !meta->error[0]);
 }
 
 /* Returns the answer to an add, or NULL if it goes on waiting. */

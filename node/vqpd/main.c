@@ -4,6 +4,7 @@
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static void start_metas(struct vqpd *d, const struct config *config)
 		if (ret == -EINVAL)
 			errx(EX_USAGE, "--meta takes HOST[:PORT], not '%s'", config->metas[i]);
 		if (ret)
-			errx(EX_NOHOST, "--meta %s: no such host", config->metas[i]);
+			errx(EX_OSERR, "--meta %s: cannot start what looks up its name: %s", config->metas[i], strerror(-ret));
 		d->nmetas++;
 	}
 }
@@ -98,6 +99,7 @@ static void start(struct vqpd *d, const struct config *config)
 	d->server.owner = d;
 	d->server.request = vqp_request_serve;
 	d->server.gone = vqp_request_gone;
+	signal(SIGCHLD, SIG_IGN);	/* A resolver that ends leaves nothing to wait for. */
 
 	ret = vqp_netlink_open(&d->netlink);
 	if (!ret)

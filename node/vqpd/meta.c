@@ -7,6 +7,8 @@
 #include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -17,24 +19,6 @@
 
 #define DEFAULT_PORT	"7471"
 #define BATCH		256	/* the most entries of a request, well within VQP_LINE_MAX */
-
-int vqp_meta_init(struct vqp_meta *meta, struct vqp_meta_owner *owner, unsigned int index, const char *name)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
-	cleanup_free char *host = NULL, *port = NULL;
-	int ret = vqp_address_split(name, DEFAULT_PORT, &host, &port);
-
-	*meta = (struct vqp_meta){ .owner = owner, .bit = 1U << index };
-	vqp_line_init(&meta->line, -1, VQP_LINE_REPLY_MAX);
-	if (ret || !host)
-		return -EINVAL;
-	/* Names are looked up only here, because a lookup blocks the loop. */
-	if (getaddrinfo(host, port, &hints, &meta->addresses))
-		return -EHOSTUNREACH;
-	meta->name = strdup(name);
-	meta->withdrawals = json_array();
-	return meta->name && meta->withdrawals ? 0 : -ENOMEM;
-}
 
 /* Closes the connection. The table's place is kept, because nodes may still be able to READ it. */
 static void disconnect(struct vqp_meta *meta)
@@ -51,7 +35,7 @@ static void disconnect(struct vqp_meta *meta)
 void vqp_meta_exit(struct vqp_meta *meta)
 {
 	disconnect(meta);
-	freeaddrinfo(meta->addresses);
+	vqp_resolver_exit(&meta->resolver);
 	json_decref(meta->info);
 	json_decref(meta->withdrawals);
 	free(meta->name);
@@ -307,10 +291,11 @@ static void ready(struct vqp_watch *watch, uint32_t events)
 
 static void start_connecting(struct vqp_meta *meta)
 {
-	const struct addrinfo *to = meta->next_address ? meta->next_address : meta->addresses;
-	int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1;
+	const union vqp_resolver_address *to = &meta->addresses[meta->next_address];
+	const socklen_t bytes = to->any.sa_family == AF_INET ? sizeof(to->v4) : sizeof(to->v6);
+	int fd = socket(to->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1;
 
-	meta->next_address = to->ai_next;
+	meta->next_address = (meta->next_address + 1) % meta->naddresses;
 	if (fd < 0) {
 		lose(meta, "no socket: %s", strerror(errno));
 		return;
@@ -324,8 +309,121 @@ static void start_connecting(struct vqp_meta *meta)
 		return;
 	}
 	meta->state = VQP_META_CONNECTING;
-	if (connect(fd, to->ai_addr, to->ai_addrlen) && errno != EINPROGRESS)
+	if (connect(fd, &to->any, bytes) && errno != EINPROGRESS)
 		lose(meta, "%s", strerror(errno));
+}
+
+/* A name that does not resolve is told once, and once more when it does. */
+static void tell_lookup(struct vqp_meta *meta, const struct vqp_resolver_answer *answer)
+{
+	bool failed = answer->error;
+
+	if (failed && !meta->unresolved)
+		warnx("meta server %s: its name does not resolve, and is looked up again: %s", meta->name,
+		      vqp_resolver_reason(answer));
+	else if (!failed && meta->unresolved)
+		warnx("meta server %s: its name resolves", meta->name);
+	meta->unresolved = failed;
+}
+
+/* The filter of vqpd forbids to start another process. */
+static void lose_resolver(struct vqp_meta *meta)
+{
+	static const char text[] = "what looks up its name has ended: systemctl restart vqpd";
+
+	warnx("meta server %s: %s", meta->name, text);
+	if (!meta->naddresses)
+		strcpy(meta->error, text);
+}
+
+static bool is_same(const union vqp_resolver_address *a, const union vqp_resolver_address *b)
+{
+	if (a->any.sa_family != b->any.sa_family)
+		return false;
+	if (a->any.sa_family == AF_INET)
+		return a->v4.sin_addr.s_addr == b->v4.sin_addr.s_addr;
+	return IN6_ARE_ADDR_EQUAL(&a->v6.sin6_addr, &b->v6.sin6_addr) && a->v6.sin6_scope_id == b->v6.sin6_scope_id;
+}
+
+/* Are these the addresses that the server had, in the same order? The port is always the same. */
+static bool is_known(const struct vqp_meta *meta, const struct vqp_resolver_answer *answer)
+{
+	uint32_t i = 0;
+
+	while (i < answer->count && i < meta->naddresses && is_same(&answer->addresses[i], &meta->addresses[i]))
+		i++;
+	return i == answer->count && i == meta->naddresses;
+}
+
+/*
+ * A lookup has ended. If it failed, the addresses of an earlier one are still the best that there
+ * are. Those of one that succeeds are tried from the first on, if they are others.
+ */
+static void take_lookup(struct vqp_resolver *resolver, const struct vqp_resolver_answer *answer)
+{
+	struct vqp_meta *meta = (struct vqp_meta *)((char *)resolver - offsetof(struct vqp_meta, resolver));
+
+	if (!answer) {
+		lose_resolver(meta);
+		return;
+	}
+	tell_lookup(meta, answer);
+	if (answer->error) {
+		if (!meta->naddresses)
+			snprintf(meta->error, sizeof(meta->error), "its name does not resolve: %s",
+				 vqp_resolver_reason(answer));
+		return;
+	}
+	if (is_known(meta, answer))
+		return;
+	if (!meta->naddresses)
+		meta->error[0] = '\0';		/* That was about lookups. */
+	memcpy(meta->addresses, answer->addresses, sizeof(meta->addresses));
+	meta->naddresses = answer->count;
+	meta->next_address = 0;
+	if (meta->state == VQP_META_DOWN)
+		start_connecting(meta);
+}
+
+static bool is_port(const char *text)
+{
+	unsigned long port = strtoul(text, NULL, 10);
+
+	return strspn(text, "0123456789") == strlen(text) && port >= 1 && port <= UINT16_MAX;
+}
+
+/* Takes an address in numbers, which needs no lookup. Returns false if the host is a name. */
+static bool take_numeric(struct vqp_meta *meta, const char *host, const char *port)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
+	struct addrinfo *info;
+
+	if (getaddrinfo(host, port, &hints, &info))
+		return false;
+	memcpy(&meta->addresses[0], info->ai_addr, info->ai_addrlen);
+	meta->naddresses = 1;
+	freeaddrinfo(info);
+	return true;
+}
+
+int vqp_meta_init(struct vqp_meta *meta, struct vqp_meta_owner *owner, unsigned int index, const char *name)
+{
+	cleanup_free char *host = NULL, *port = NULL;
+	int ret = vqp_address_split(name, DEFAULT_PORT, &host, &port);
+
+	*meta = (struct vqp_meta){ .owner = owner, .bit = 1U << index };
+	vqp_line_init(&meta->line, -1, VQP_LINE_REPLY_MAX);
+	vqp_resolver_init(&meta->resolver);
+	if (ret || !host || !is_port(port))
+		return -EINVAL;
+	meta->name = strdup(name);
+	meta->withdrawals = json_array();
+	if (!meta->name || !meta->withdrawals)
+		return -ENOMEM;
+	if (take_numeric(meta, host, port))
+		return 0;
+	meta->sent_ms = vqp_loop_now_ms();
+	return vqp_resolver_start(&meta->resolver, owner->loop, host, port, take_lookup);
 }
 
 void vqp_meta_tick(struct vqp_meta *meta)
@@ -333,7 +431,11 @@ void vqp_meta_tick(struct vqp_meta *meta)
 	uint64_t now = vqp_loop_now_ms();
 
 	if (meta->state == VQP_META_DOWN) {
-		start_connecting(meta);
+		vqp_resolver_ask(&meta->resolver);
+		if (meta->naddresses)
+			start_connecting(meta);
+		else if (!meta->error[0] && now - meta->sent_ms > VQP_META_TIMEOUT_MS)
+			strcpy(meta->error, "its name is being looked up");
 		return;
 	}
 	if ((meta->asked || meta->state == VQP_META_CONNECTING) && now - meta->sent_ms > VQP_META_TIMEOUT_MS) {

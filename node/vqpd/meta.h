@@ -13,6 +13,7 @@
 #include "../line.h"
 #include "../loop.h"
 #include "registry.h"
+#include "resolver.h"
 
 #define VQP_META_TIMEOUT_MS	2000	/* the time limit of an answer */
 #define VQP_META_HELLO_MS	1000	/* the interval of hellos */
@@ -36,20 +37,22 @@ struct vqp_meta {
 	struct vqp_meta_owner *owner;
 	uint32_t bit;			/* the server's bit in the masks of entries */
 	char *name;			/* HOST:PORT as the operator gave it */
-	struct addrinfo *addresses;
-	struct addrinfo *next_address;	/* the next address to try; NULL for the first */
+	struct vqp_resolver resolver;	/* of the name; without a process if that is an address */
+	bool unresolved;		/* The last lookup failed; former addresses are kept. */
+	union vqp_resolver_address addresses[VQP_RESOLVER_MAX];
+	uint32_t naddresses, next_address;	/* how many there are; the next one to try */
 	enum vqp_meta_state state;
 	struct vqp_line line;
 	json_t *info;			/* its table, as META_SET takes it; kept while it is down */
 	json_t *asked;			/* the request that has no answer yet, or NULL */
 	json_t *withdrawals;		/* an array of keys that are to be withdrawn */
-	uint64_t sent_ms, renewed_ms;
+	uint64_t sent_ms, renewed_ms;	/* sent_ms: of the request, or when what is tried began */
 	char error[128];		/* the reason why it is down */
 };
 
 /*
- * Initializes a connection. 0; -EINVAL if the name is not HOST:PORT; -EHOSTUNREACH if there is no
- * such host.
+ * Initializes a connection, and starts a resolver if HOST is not an address in numbers. 0; -EINVAL
+ * if the name is not HOST[:PORT]; or the errno value of what the resolver could not have.
  */
 int vqp_meta_init(struct vqp_meta *meta, struct vqp_meta_owner *owner, unsigned int index, const char *name);
 void vqp_meta_exit(struct vqp_meta *meta);
@@ -57,7 +60,10 @@ void vqp_meta_exit(struct vqp_meta *meta);
 /* Sends the next request that is due, if none is under way. */
 void vqp_meta_run(struct vqp_meta *meta);
 
-/* Is called from time to time: connects, gives up a silent server, and renews leases. */
+/*
+ * Is called from time to time: has the name looked up, connects, gives up a silent server, and renews
+ * leases.
+ */
 void vqp_meta_tick(struct vqp_meta *meta);
 
 /* An entry is about to be removed: notes that it is to be withdrawn. */

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * vqpd's end of the connection to a meta server that answers anything: an
- * object is the next answer, a number is something else that happens. The
- * connection is made of stand-ins for line.c and loop.c, so that time is the input's.
+ * object is the next answer, a number is something else that happens. An array
+ * is the end of a lookup, with as many addresses; if it is the first of all, the
+ * server is given by its name. The connection and the resolver are made of stand-ins
+ * for line.c, loop.c and resolver.c, so that time is the input's.
  */
+#define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
+#include <netdb.h>
 #include <sys/socket.h>
 
 #include "../../node/vqpd/meta.h"
@@ -14,6 +18,7 @@
 #define BATCH_MAX	256
 #define ENTRIES		6
 #define FD		1000	/* no such file is open */
+#define NAME		"meta1"
 
 const char *const fuzz_words[] = {
 	"ok", "errno", "error", "ENOSPC", "EADDRINUSE", "refused", "taken", "removed", "tenant", "gid", "node_gid",
@@ -29,6 +34,7 @@ static struct {
 	unsigned int queued;	/* requests that went out on it, less the answers */
 	int flush_err;
 	uint64_t now_ms;
+	bool named;		/* the server is given by its name */
 } env;
 
 /* ---- What meta.c calls, in place of sockets ---- */
@@ -49,9 +55,8 @@ int __wrap_socket(int domain, int type, int protocol)
 
 int __wrap_connect(int fd, const struct sockaddr *to, socklen_t bytes)
 {
-	(void)to;
-	(void)bytes;
 	fuzz_check(fd == FD && env.open);
+	fuzz_check(to->sa_family == AF_INET && bytes == sizeof(struct sockaddr_in));
 	errno = env.now_ms % 8 == 7 ? ENETUNREACH : EINPROGRESS;
 	return -1;
 }
@@ -152,6 +157,37 @@ int vqp_line_next(struct vqp_line *line, json_t **object)
 	return 1;
 }
 
+void vqp_resolver_init(struct vqp_resolver *resolver)
+{
+	*resolver = (struct vqp_resolver){ .watch.fd = -1 };
+}
+
+int vqp_resolver_start(struct vqp_resolver *resolver, struct vqp_loop *loop, const char *host, const char *port,
+		       void (*answered)(struct vqp_resolver *resolver, const struct vqp_resolver_answer *answer))
+{
+	(void)loop;
+	fuzz_check(resolver == &env.meta.resolver && env.named && !strcmp(host, NAME) && !strcmp(port, "7471"));
+	resolver->answered = answered;
+	return 0;
+}
+
+void vqp_resolver_ask(struct vqp_resolver *resolver)
+{
+	fuzz_check(resolver == &env.meta.resolver && !env.open);
+	resolver->asked = env.named;
+}
+
+void vqp_resolver_exit(struct vqp_resolver *resolver)
+{
+	fuzz_check(resolver == &env.meta.resolver);
+}
+
+const char *vqp_resolver_reason(const struct vqp_resolver_answer *answer)
+{
+	fuzz_check(answer->error);
+	return "a reason";
+}
+
 /* What it logs would slow everything down. */
 void warnx(const char *format, ...)
 {
@@ -172,6 +208,8 @@ static void check_meta(void)
 
 	fuzz_check(env.open == (meta->state != VQP_META_DOWN));
 	fuzz_check(meta->line.fd == (env.open ? FD : -1));
+	fuzz_check(meta->naddresses <= VQP_RESOLVER_MAX && (!meta->naddresses || meta->next_address < meta->naddresses));
+	fuzz_check(meta->naddresses || meta->state == VQP_META_DOWN);
 	fuzz_check((meta->asked != NULL) == (env.open && env.queued));
 	fuzz_check(meta->state != VQP_META_UP || meta->info);
 	fuzz_check(meta->state != VQP_META_DOWN || !json_array_size(meta->withdrawals));
@@ -238,6 +276,20 @@ static void happen(json_int_t number)
 	}
 }
 
+/* A lookup ends with so many addresses, or the resolver does. */
+static void resolve(uint32_t count)
+{
+	struct vqp_resolver *resolver = &env.meta.resolver;
+	struct vqp_resolver_answer answer = { .error = count ? 0 : EAI_NONAME, .count = count };
+
+	if (!resolver->asked)
+		return;
+	resolver->asked = false;
+	for (uint32_t i = 0; i < count && i < VQP_RESOLVER_MAX; i++)
+		answer.addresses[i].v4 = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = 1 + count };
+	resolver->answered(resolver, count <= VQP_RESOLVER_MAX ? &answer : NULL);
+}
+
 /* From here on a good server: everything is announced. */
 static void recover(void)
 {
@@ -249,6 +301,7 @@ static void recover(void)
 	for (uint32_t i = 0; i < 16; i++) {
 		env.now_ms = (env.now_ms | 15) + 1;	/* sockets work at such times */
 		vqp_meta_tick(&env.meta);
+		resolve(1);
 		ready(EPOLLOUT);
 		if (!env.meta.asked)
 			continue;
@@ -271,10 +324,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	env.now_ms = 1600;
 	env.owner = (struct vqp_meta_owner){ .registry = &env.registry, .dct = env.dct, .lease_s = 30,
 					     .tables_changed = changed, .entries_changed = changed };
-	fuzz_check(!vqp_meta_init(&env.meta, &env.owner, 0, "127.0.0.1:7471"));
+	env.named = bytes && data[0] == '[';
+	fuzz_check(!vqp_meta_init(&env.meta, &env.owner, 0, env.named ? NAME ":7471" : "127.0.0.1:7471"));
 	while (fuzz_line(&in, &json)) {
 		if (json_is_integer(json)) {
 			happen(json_integer_value(json));
+		} else if (json_is_array(json)) {
+			resolve(json_array_size(json));
 		} else if (json) {
 			env.inbox = json_incref(json);
 			ready(EPOLLIN);

@@ -103,6 +103,50 @@ start_as_unit() {
 	eventually pidof "$1"
 }
 
+# OPTION...: start vqpd where names are those of $run/hosts, and of the name server of $run/resolv.conf
+start_with_names() {
+	[ -e /etc/resolv.conf ] || touch /etc/resolv.conf
+	# shellcheck disable=SC2016 # the arguments are those of the inner shell
+	setsid -f unshare --mount sh -c 'mount --bind "$0/hosts" /etc/hosts && mount --bind "$0/resolv.conf" /etc/resolv.conf && exec vqpd "$@"' \
+		"$run" "$@" >"$run/vqpd.log" 2>&1 </dev/null
+	eventually pidof vqpd
+}
+
+# NUMBER: how vqpd sees that meta server: true, or why it is not up
+meta_state() { ask '{"op":"status"}' | jq -r --argjson number "$1" '.meta[$number] | if .up then .up else .error end'; }
+
+name_is_followed() {
+	stop vqpd
+	: >$run/hosts
+	echo 'nameserver 127.0.0.9' >$run/resolv.conf	# where nobody listens
+	start_with_names --meta late.example --meta 10.77.0.1
+	eventually eval '[[ $(meta_state 0) == "its name does not resolve: "* ]]'
+	eventually eval '[ "$(meta_state 1)" = true ]'
+	box node-a 3 10.95.0.1
+	eventually announced 3 10.95.0.1 2
+	echo '10.77.0.1 late.example' >>$run/hosts
+	eventually eval '[ "$(meta_state 0)" = true ]'
+	[ "$(grep -c 'meta server late.example: its name does not resolve' $run/vqpd.log)" = 1 ]
+	[ "$(grep -c 'meta server late.example: its name resolves' $run/vqpd.log)" = 1 ]
+}
+
+slow_name_server_holds_up_nobody() {
+	stop vqpd
+	trap 'pkill -f "socat.*bind=127.0.0.9"' EXIT
+	setsid -f socat -u UDP-RECV:53,bind=127.0.0.9 - >/dev/null 2>&1 </dev/null
+	: >$run/hosts
+	printf '%s\n' 'nameserver 127.0.0.9' 'options timeout:30 attempts:5' >$run/resolv.conf
+	start_with_names --meta slow.example --meta 10.77.0.1
+	eventually eval '[ "$(meta_state 1)" = true ]'
+	pgrep -x vqpd-resolver
+	eventually eval '[ "$(meta_state 0)" = "its name is being looked up" ]'
+	ip netns add node-a
+	add c1 node-a 3 10.95.0.1 | jq -e .published
+	# what looks names up ends with vqpd, however it ends
+	pkill -KILL -x vqpd
+	eventually not pgrep -x vqpd-resolver
+}
+
 netns_by_name_path_or_process() {
 	ip netns add node-a; ip netns add node-b; ip netns add node-c
 	ip netns exec node-c sleep 60 >/dev/null 2>&1 & pid=$!

@@ -537,6 +537,16 @@ device_of() { on "$1" 'echo $device'; }
 	[ "$output" = 404 ]
 }
 
+@test "vqpd: a meta server whose name does not resolve is looked up until it does, and holds up nobody" {
+	disturb
+	on 2 name_is_followed
+}
+
+@test "vqpd: a slow name server holds up nobody" {
+	disturb
+	on 2 slow_name_server_holds_up_nobody
+}
+
 # ---- announcements and lookups ----
 
 @test "lookup: what add has answered can be reached from the other node at once" {
