@@ -240,13 +240,27 @@ static void find_dead_peers(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
 }
 
-int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, const char *addr,
-			  const char *default_port)
+/* Binds a socket also to an address that no interface has yet, as when a node starts. */
+static int bind_socket(int fd, const struct addrinfo *info)
 {
-	struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
+	const int one = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (info->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &one, sizeof(one));
+	else
+		setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof(one));
+	return bind(fd, info->ai_addr, info->ai_addrlen) ? -errno : 0;
+}
+
+int vqp_server_bind_tcp(const char *addr, const char *default_port)
+{
+	const struct addrinfo hints = {
+		.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM,
+	};
 	cleanup_free char *host = NULL, *port = NULL;
 	struct addrinfo *info;
-	int fd, ret, one = 1;
+	int fd, ret;
 
 	ret = vqp_address_split(addr, default_port, &host, &port);
 	if (ret)
@@ -254,19 +268,24 @@ int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, cons
 	if (getaddrinfo(host, port, &hints, &info))
 		return -EINVAL;
 	fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0) {
-		ret = -errno;
-	} else {
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-		find_dead_peers(fd);
-		ret = bind(fd, info->ai_addr, info->ai_addrlen) ? -errno : 0;
-		if (ret)
-			close(fd);
-		else
-			ret = start(server, loop, fd);
-	}
+	ret = fd < 0 ? -errno : bind_socket(fd, info);
 	freeaddrinfo(info);
+	if (!ret)
+		return fd;
+	if (fd >= 0)
+		close(fd);
 	return ret;
+}
+
+int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, const char *addr,
+			  const char *default_port)
+{
+	int fd = vqp_server_bind_tcp(addr, default_port);
+
+	if (fd < 0)
+		return fd;
+	find_dead_peers(fd);
+	return start(server, loop, fd);
 }
 
 void vqp_server_exit(struct vqp_server *server)

@@ -15,6 +15,7 @@
 #include "../../common/filter.h"
 #include "../loop.h"
 #include "../netlink.h"
+#include "../notify.h"
 #include "../option.h"
 #include "../../common/privilege.h"
 #include "../server.h"
@@ -147,7 +148,7 @@ static void start(struct server *server, const char *listen, uint32_t buckets)
 	server->listener.request = answer;
 	ret = vqp_server_listen_tcp(&server->listener, &server->loop, listen, DEFAULT_PORT);
 	if (ret == -EINVAL)
-		errx(EX_USAGE, "--listen takes ADDR:PORT, not '%s'", listen);
+		errx(EX_USAGE, "--listen takes ADDR:PORT, an address in numbers, not '%s'", listen);
 	if (ret)
 		errx(EX_UNAVAILABLE, "cannot listen on %s: %s", listen, strerror(-ret));
 	ret = vqp_privilege_keep(VQP_PHASE_METAD_SERVE);
@@ -155,6 +156,9 @@ static void start(struct server *server, const char *listen, uint32_t buckets)
 		ret = vqp_filter_install(VQP_PROGRAM_METAD);
 	if (ret)
 		errx(EX_OSERR, "cannot give up privileges: %s", strerror(-ret));
+	ret = vqp_notify_ready();
+	if (ret)
+		warnx("cannot tell the service manager that vqp-metad is ready: %s", strerror(-ret));
 }
 
 int main(int argc, char **argv)

@@ -12,8 +12,9 @@
 
 #include "../../common/client.h"
 #include "../../common/filter.h"
-#include "../option.h"
 #include "../../common/privilege.h"
+#include "../notify.h"
+#include "../option.h"
 #include "add.h"
 #include "metrics.h"
 #include "request.h"
@@ -117,6 +118,8 @@ static void start(struct vqpd *d, const struct config *config)
 		vqp_meta_tick(&d->metas[i]);
 	if (config->metrics) {
 		ret = vqp_metrics_start(d, config->metrics);
+		if (ret == -EINVAL)
+			errx(EX_USAGE, "--metrics takes ADDR:PORT, an address in numbers, not '%s'", config->metrics);
 		if (ret)
 			errx(EX_UNAVAILABLE, "cannot serve metrics on %s: %s", config->metrics, strerror(-ret));
 	}
@@ -131,6 +134,9 @@ static void start(struct vqpd *d, const struct config *config)
 		ret = vqp_filter_install(VQP_PROGRAM_VQPD);
 	if (ret)
 		errx(EX_OSERR, "cannot give up privileges: %s", strerror(-ret));
+	ret = vqp_notify_ready();
+	if (ret)
+		warnx("cannot tell the service manager that vqpd is ready: %s", strerror(-ret));
 }
 
 static void stop(struct vqpd *d, const struct config *config)

@@ -2,15 +2,15 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include "../../common/address.h"
-#include "../../common/cleanup.h"
 #include "metrics.h"
 
+#define DEFAULT_PORT	"9471"
 #define CONNECTIONS_MAX	32
 #define TIMEOUT_S	10
 
@@ -147,23 +147,24 @@ static void ready(struct vqp_watch *watch, uint32_t events)
 	MHD_run(d->metrics);
 }
 
-int vqp_metrics_start(struct vqpd *d, const char *listen)
+int vqp_metrics_start(struct vqpd *d, const char *addr)
 {
-	struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM }, *info;
-	cleanup_free char *host = NULL, *port = NULL;
-	unsigned int flags = MHD_USE_EPOLL;
+	int fd = vqp_server_bind_tcp(addr, DEFAULT_PORT);
 
-	if (vqp_address_split(listen, "9471", &host, &port) || getaddrinfo(host, port, &hints, &info))
-		return -EINVAL;
-	if (info->ai_family == AF_INET6)
-		flags |= MHD_USE_IPv6;
+	if (fd < 0)
+		return fd;
+	if (listen(fd, SOMAXCONN)) {
+		int ret = -errno;
+
+		close(fd);
+		return ret;
+	}
 	errno = 0;
-	d->metrics = MHD_start_daemon(flags, 0, NULL, NULL, serve, d, MHD_OPTION_SOCK_ADDR, info->ai_addr,
+	d->metrics = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, serve, d, MHD_OPTION_LISTEN_SOCKET, fd,
 				      MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
 				      MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S, MHD_OPTION_END);
-	freeaddrinfo(info);
 	if (!d->metrics)
-		return errno ? -errno : -EIO;
+		return errno ? -errno : -EIO;	/* vqpd ends, and the socket with it. */
 	d->metrics_watch.fd = MHD_get_daemon_info(d->metrics, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 	d->metrics_watch.ready = ready;
 	return vqp_loop_add(&d->loop, &d->metrics_watch, EPOLLIN);

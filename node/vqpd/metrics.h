@@ -5,8 +5,8 @@
 
 #include "vqpd.h"
 
-/* Listens on ADDR:PORT. 0 or a negative errno value. */
-int vqp_metrics_start(struct vqpd *d, const char *listen);
+/* Listens on ADDR:PORT, as vqp_server_bind_tcp() does. 0 or a negative errno value. */
+int vqp_metrics_start(struct vqpd *d, const char *addr);
 
 /* Is called from time to time: lets connections time out. */
 void vqp_metrics_tick(struct vqpd *d);

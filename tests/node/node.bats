@@ -318,7 +318,8 @@ device_of() { on "$1" 'echo $device'; }
 	local words
 	for words in 'vqpd --bogus' 'vqpd extra' 'vqpd --lease 0' 'vqpd --lease x' 'vqpd --meta a:b:c' \
 		'vqpd -m{1,2,3,4,5,6,7,8,9}' 'vqp-metad --bogus' 'vqp-metad extra' 'vqp-metad --buckets 3' \
-		'vqp-metad --buckets 0' 'vqp-metad --listen 127.0.0.1:x'; do
+		'vqp-metad --buckets 0' 'vqp-metad --listen 127.0.0.1:x' 'vqp-metad --listen localhost' 'vqpd --meta node1:http' \
+		'vqpd --socket /run/vqp/second.sock --metrics localhost'; do
 		run on 2 "timeout 10 $words"
 		[ "$status" -eq 64 ] || { echo "$words: $status, $output"; return 1; }
 		[ -n "$output" ]
@@ -332,9 +333,9 @@ device_of() { on "$1" 'echo $device'; }
 	run on 1 'timeout 10 vqpd --socket /etc/passwd/vqpd.sock'
 	[ "$status" -eq 69 ]
 	[ "${lines[-1]}" = "vqpd: cannot listen on /etc/passwd/vqpd.sock: Not a directory" ]
-	run on 1 'timeout 10 vqpd --socket /run/vqp/second.sock --metrics 192.0.2.1:9471'
+	run on 1 'timeout 10 vqpd --socket /run/vqp/second.sock --metrics 10.77.0.1:7471'
 	[ "$status" -eq 69 ]
-	[[ ${lines[-1]} == "vqpd: cannot serve metrics on 192.0.2.1:9471: "* ]]
+	[ "${lines[-1]}" = "vqpd: cannot serve metrics on 10.77.0.1:7471: Address already in use" ]
 	on 1 'ip netns add node-a'
 	run on 1 'timeout 10 ip netns exec node-a vqp-metad'
 	[ "$status" -eq 69 ]

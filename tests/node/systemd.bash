@@ -55,6 +55,50 @@ is_back() {
 	[ "$(docker inspect --format '{{.State.Running}}' "$1")" = true ] && is_served "$(docker_address "$1")"
 }
 
+# UNIT: when systemd says that it has started, it serves; those that are ordered after it find it
+serves_when_started() {
+	local try
+
+	for try in 1 2 3 4 5; do
+		systemctl restart "$1"
+		socat -t60 - "$2" <<<'{"op":"list"}' | jq -e .ok
+	done
+}
+
+# However often vqpd ends, it is started anew, unless its command line is wrong.
+is_started_anew() {
+	local try pid
+
+	for try in 1 2 3 4 5 6 7; do
+		pid=$(systemctl show --property MainPID --value vqpd)
+		kill -KILL "$pid"
+		eventually eval '[ "$(systemctl show --property MainPID --value vqpd)" != "$pid" ] && systemctl is-active vqpd'
+	done
+	cp /etc/default/vqpd /run/vqpd.options
+	trap 'cp /run/vqpd.options /etc/default/vqpd; systemctl restart vqpd' EXIT
+	echo 'VQPD_OPTIONS="--bogus"' >/etc/default/vqpd
+	not systemctl restart vqpd
+	[ "$(systemctl show --property NRestarts,ActiveState vqpd | sort | xargs)" = 'ActiveState=failed NRestarts=0' ]
+}
+
+# Names of meta servers that do not resolve, or not while the node starts: its name server never answers.
+slow_names() {
+	echo 'VQPD_OPTIONS="--meta nobody.invalid --meta slow.example --meta 10.77.0.1"' >/etc/default/vqpd
+	cp /etc/resolv.conf /etc/resolv.conf.before || : >/etc/resolv.conf.before
+	printf '%s\n' 'nameserver 10.77.0.2' 'options timeout:30 attempts:5' >/etc/resolv.conf
+}
+
+no_slow_names() {
+	echo 'VQPD_OPTIONS="--meta 10.77.0.1"' >/etc/default/vqpd
+	mv /etc/resolv.conf.before /etc/resolv.conf
+	systemctl restart vqpd
+}
+
+silent_name_server() {
+	pkill -x socat || true
+	setsid -f socat -u UDP-RECV:53 - >/dev/null 2>&1 </dev/null
+}
+
 confined_by_apparmor() {
 	docker run --detach --device vqp.io/device=vqp --name x1 vqp-test vqpt echo-server 7000
 	[ "$(cat /proc/"$(docker_pid x1)"/attr/current)" = "docker-default (enforce)" ]

@@ -69,6 +69,15 @@ outlives_daemon_reload() {
 	[ -z "$output" ]
 }
 
+@test "the units have started when the daemons serve" {
+	on 1 'serves_when_started vqpd UNIX-CONNECT:/run/vqp/vqpd.sock; serves_when_started vqp-metad TCP:10.77.0.1:7471'
+}
+
+@test "vqpd is started anew however often it ends, but not with a wrong command line" {
+	on 2 is_started_anew
+	on 2 'eventually is_ready; systemctl reset-failed vqpd'
+}
+
 @test "Docker with systemd's cgroups: containers keep the device when units are read anew" {
 	on 1 '[ "$(docker info --format "{{.CgroupDriver}}")" = systemd ]'
 	outlives_daemon_reload docker
@@ -91,19 +100,23 @@ outlives_daemon_reload() {
 	on 1 containers_survive_vqpd
 }
 
-@test "after a reboot all is there again, containers that Docker restarts, too" {
+@test "after a reboot all is there again, containers that Docker restarts, too, although the name server is silent" {
 	local address
 
+	on 2 silent_name_server
+	on 1 slow_names
 	on 1 'docker run --detach --restart always --runtime=vqp --name x1 vqp-test vqpt echo-server 7000
 		eventually is_served "$(docker_address x1)"
 		sync'
 	on 2 'docker_start x2 sleep 1000'
 	"$testbed" reboot 1
-	on 1 'within 60 is_ready; within 60 is_back x1; runs_steadily vqpd; runs_steadily vqp-metad'
+	on 1 'within 60 is_ready; within 60 is_back x1; runs_steadily vqpd; runs_steadily vqp-metad
+		eventually eval "vqpctl status | grep \"^meta  .*nobody.invalid, down: its name\""'
 	address=$(on 1 'docker_address x1')
 	on 2 "eventually docker_exec x2 vqpt --count=5 send $address 7000
 		docker_remove x2"
-	on 1 'docker_remove x1; eventually has_namespaces 0'
+	on 1 'docker_remove x1; eventually has_namespaces 0; no_slow_names'
+	on 2 'pkill -x socat'
 }
 
 @test "a node whose kernel dies is dead to the testbed, although its process stays" {
