@@ -35,10 +35,11 @@ static void drop(struct vqp_client *client)
 {
 	struct vqp_server *server = client->server;
 
-	if (client->asked && server->gone)
+	if (client->request && server->gone)
 		server->gone(client);
 	vqp_loop_remove(server->loop, &client->watch);
 	vqp_line_exit(&client->line);
+	json_decref(client->request);
 	*client->link = client->next;
 	if (client->next)
 		client->next->link = client->link;
@@ -52,7 +53,7 @@ static uint32_t wanted_events(const struct vqp_client *client)
 {
 	if (vqp_line_unsent(&client->line))	/* A client that does not read answers sends nothing. */
 		return EPOLLOUT;
-	if (client->asked)
+	if (client->request)
 		return 0;
 	/* EPOLLOUT comes at once: the next request is served after the other clients' turn. */
 	return vqp_line_complete(&client->line) ? EPOLLOUT : EPOLLIN;
@@ -72,9 +73,13 @@ static bool settle(struct vqp_client *client)
 
 bool vqp_server_answer(struct vqp_client *client, json_t *reply)
 {
+	const struct vqp_server *server = client->server;
 	bool queued = reply && !vqp_line_queue(&client->line, reply);
 
-	client->asked = false;
+	if (reply && server->refused && vqp_reply_text(reply))
+		server->refused(client, reply);
+	json_decref(client->request);
+	client->request = NULL;
 	client->finished |= !queued;
 	json_decref(reply);
 	return settle(client) && queued;
@@ -86,8 +91,8 @@ static void serve(struct vqp_client *client)
 	json_auto_t *request = NULL;
 	int ret = vqp_line_next(&client->line, &request);
 
-	client->asked = ret == 1;
 	if (ret == 1) {
+		client->request = json_incref(request);
 		vqp_loop_change(client->server->loop, &client->watch, wanted_events(client));
 		client->server->request(client, request);
 	} else if (ret == -EMSGSIZE) {
@@ -104,7 +109,7 @@ static void client_ready(struct vqp_watch *watch, uint32_t events)
 {
 	struct vqp_client *client = client_of(watch);
 
-	if (vqp_line_unsent(&client->line) || client->asked) {
+	if (vqp_line_unsent(&client->line) || client->request) {
 		if (events & (EPOLLHUP | EPOLLERR))
 			drop(client);
 		else

@@ -20,7 +20,7 @@ struct vqp_client {
 	struct vqp_server *server;
 	struct vqp_client *next, **link;
 	struct vqp_line line;
-	bool asked;		/* A request has been handed out and not been answered yet. */
+	json_t *request;	/* It has been handed out and not been answered yet; or NULL. */
 	bool finished;		/* The client is to be closed. */
 };
 
@@ -41,6 +41,8 @@ struct vqp_server {
 	 * once.
 	 */
 	void (*gone)(struct vqp_client *client);
+	/* A request is about to be refused by `reply`; client->request is NULL if it was no JSON. */
+	void (*refused)(const struct vqp_client *client, const json_t *reply);	/* or NULL */
 };
 
 /*

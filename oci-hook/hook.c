@@ -21,6 +21,7 @@
 #include "../common/error.h"
 #include "../common/filter.h"
 #include "../common/privilege.h"
+#include "../common/version.h"
 #include "attendant.h"
 #include "config.h"
 #include "name.h"
@@ -39,6 +40,7 @@ static const char usage[] =
 	"usage: vqp-hook createRuntime|prestart [late|await] <STATE\n"
 	"       vqp-hook startContainer <STATE\n"
 	"       vqp-hook poststop <STATE\n"
+	"       vqp-hook --help|--version\n"
 	"\n"
 	"An OCI hook. createRuntime makes the VQP namespace of the container's network\n"
 	"namespace if it has none, and so does prestart, for runtimes that know no other:\n"
@@ -322,6 +324,10 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
+		return 0;
+	}
+	if (argc == 2 && !strcmp(argv[1], "--version")) {
+		printf("vqp-hook %s\n", vqp_version);
 		return 0;
 	}
 	if (stage == NO_STAGE) {

@@ -15,6 +15,7 @@
 #include "../common/cleanup.h"
 #include "../common/error.h"
 #include "../common/privilege.h"
+#include "../common/version.h"
 #include "config.h"
 #include "library.h"
 #include "name.h"
@@ -32,6 +33,7 @@
 
 static const char usage[] =
 	"usage: vqp-network createRuntime|prestart|poststop <STATE\n"
+	"       vqp-network --help|--version\n"
 	"\n"
 	"An OCI hook. createRuntime, or prestart for runtimes that know no other, attaches a\n"
 	"container without a network to the CNI network list, in " LISTS_DIR ", that its\n"
@@ -161,6 +163,10 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
+		return 0;
+	}
+	if (argc == 2 && !strcmp(argv[1], "--version")) {
+		printf("vqp-network %s\n", vqp_version);
 		return 0;
 	}
 	if (argc == 2 && (!strcmp(argv[1], "createRuntime") || !strcmp(argv[1], "prestart"))) {

@@ -9,6 +9,7 @@
 
 #include "../../common/client.h"
 #include "../../common/limits.h"
+#include "../../common/version.h"
 #include "../option.h"
 #include "ctl.h"
 
@@ -56,6 +57,7 @@ static void print_help(const char *noun)
 	puts("");
 	puts("  -j, --json         print JSON");
 	puts("  -h, --help         this text");
+	puts("  --version          print the version");
 	puts("  NETNS              a name as in ip netns, a path, or pid:N");
 	puts("  LIMIT              what it may have at once: --max-vqps N, --max-mrs N (memory regions),");
 	puts("                     --max-bytes SIZE (that regions pin, and of arenas; K, M, G and T are powers of 1024);");
@@ -179,6 +181,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
 		{ "netns", required_argument, NULL, 'n' },
 		{ "tenant", required_argument, NULL, 't' },
 		{ "address", required_argument, NULL, 'a' },
@@ -209,6 +212,10 @@ int main(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "jh", options, &index)) >= 0) {
 		if (option == '?')
 			return EX_USAGE;
+		if (option == 'v') {
+			printf("vqpctl %s\n", vqp_version);
+			return 0;
+		}
 		if (option == 'h')
 			help = true;
 		else if (option != 'j' && !strchr(given, option))

@@ -10,12 +10,11 @@
 #include <sys/utsname.h>
 
 #include "../../common/address.h"
+#include "../../common/version.h"
 #include "device.h"
 #include "trial.h"
 #include "verdict.h"
 
-#define TEXT(text)	TEXT_OF(text)
-#define TEXT_OF(text)	#text
 
 /* All waits have a time limit, but not those inside a driver. */
 #define ALARM_SECONDS	120
@@ -77,7 +76,7 @@ static json_t *versions(void)
 	read_line("/sys/module/vqp/srcversion", module, sizeof(module));
 	if (uname(&kernel))
 		strcpy(kernel.release, "unknown");
-	return json_pack("{s:s, s:s*, s:s, s:s, s:s}", "vqp", TEXT(VQP_VERSION), "module", *module ? module : NULL,
+	return json_pack("{s:s, s:s*, s:s, s:s, s:s}", "vqp", vqp_version, "module", *module ? module : NULL,
 			 "kernel", kernel.release, "machine", kernel.machine, "libibverbs", libibverbs);
 }
 

@@ -13,11 +13,12 @@
 #include <vqp/vqp.h>
 
 #include "../../common/filter.h"
+#include "../../common/privilege.h"
+#include "../../common/version.h"
 #include "../loop.h"
 #include "../netlink.h"
 #include "../notify.h"
 #include "../option.h"
-#include "../../common/privilege.h"
 #include "../server.h"
 #include "../status.h"
 #include "answer.h"
@@ -45,7 +46,8 @@ static const char help[] =
 "                          choose one that containers cannot reach\n"
 "  -b, --buckets N         size of the table, a power of two: room for 7 addresses\n"
 "                          and 640 bytes each (default 1024)\n"
-"  -h, --help              this text\n";
+"  -h, --help              this text\n"
+"      --version           print the version\n";
 
 static void open_context(struct server *server)
 {
@@ -167,6 +169,7 @@ int main(int argc, char **argv)
 		{ "listen", required_argument, NULL, 'l' },
 		{ "buckets", required_argument, NULL, 'b' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
 		{ 0 },
 	};
 	static struct server server;
@@ -186,6 +189,9 @@ int main(int argc, char **argv)
 			break;
 		case 'h':
 			fputs(help, stdout);
+			return 0;
+		case 'v':
+			printf("vqp-metad %s\n", vqp_version);
 			return 0;
 		default:
 			return EX_USAGE;

@@ -448,6 +448,33 @@ static void tcp_addresses_may_come_to_an_interface_later(void **state)
 	close(v6);
 }
 
+static unsigned int refusals;
+
+static void refused(const struct vqp_client *client, const json_t *reply)
+{
+	if (client->request)
+		unit_assert_string(client->request, "errno", "EPERM");
+	else
+		unit_assert_string(reply, "errno", "EBADMSG");
+	refusals++;
+}
+
+static void refusals_are_told_with_what_was_refused(void **state)
+{
+	struct fixture *f = *state;
+	int fd = join(f);
+
+	refusals = 0;
+	f->server.refused = refused;
+	say(f, fd, "{\"ok\":true}\n");
+	assert_int_equal(refusals, 0);
+	say(f, fd, "{\"ok\":false,\"errno\":\"EPERM\"}\n");
+	say(f, fd, "nonsense\n");
+	assert_int_equal(refusals, 2);
+	unit_hang_up(fd);
+	turn(f);
+}
+
 static int number_of(int fd, int level, int option)
 {
 	socklen_t bytes = sizeof(int);
@@ -503,6 +530,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tcp_addresses_that_cannot_be_had_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(tcp_addresses_may_come_to_an_interface_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(tcp_clients_that_die_are_noticed, setup, teardown),
+		cmocka_unit_test_setup_teardown(refusals_are_told_with_what_was_refused, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

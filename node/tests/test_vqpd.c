@@ -113,6 +113,18 @@ uint32_t vqp_netns_inode(int fd)
 	return INO;
 }
 
+/* What vqpd logged last. */
+static char logged[512];
+
+void warnx(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(logged, sizeof(logged), format, args);
+	va_end(args);
+}
+
 /* ---- The daemon and its clients ---- */
 
 static void changed(struct vqp_meta_owner *owner)
@@ -134,6 +146,7 @@ static int setup(void **state)
 	d->server.owner = d;
 	d->server.request = vqp_request_serve;
 	d->server.gone = vqp_request_gone;
+	d->server.refused = vqp_request_refused;
 	d->meta_owner = (struct vqp_meta_owner){
 		.loop = &d->loop, .registry = &d->registry, .tables_changed = changed, .entries_changed = changed,
 	};
@@ -433,6 +446,22 @@ static void an_add_waits_for_the_first_lookup_of_a_name(void **state)
 	assert_int_equal(count(), 1);
 }
 
+static void what_is_refused_is_logged(void **state)
+{
+	struct fixture *f = *state;
+	int fd = add_now(f);
+
+	mark(f, 0, 1);
+	turn(f);
+	assert_answer(fd, "EADDRINUSE");
+	assert_string_equal(logged, "refused to add c1/eth0: another node has announced this address: "
+			    "give every container its own");
+	fd = ask(f, "{\"op\":\"bo\\ngus\"}\n");
+	turn(f);
+	assert_answer(fd, "EOPNOTSUPP");
+	assert_string_equal(logged, "refused a request: bo?gus is none of add, del, list, status");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +474,7 @@ int main(void)
 		TEST(of_those_that_wait_for_the_same_all_are_refused),
 		TEST(what_one_client_has_is_not_undone_with_another),
 		TEST(what_is_refused_is_removed),
+		TEST(what_is_refused_is_logged),
 		TEST(an_add_waits_for_the_first_lookup_of_a_name),
 		TEST(what_an_administrator_has_just_made_stays),
 		TEST(what_has_just_gone_is_made_anew),

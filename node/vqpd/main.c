@@ -13,6 +13,7 @@
 #include "../../common/client.h"
 #include "../../common/filter.h"
 #include "../../common/privilege.h"
+#include "../../common/version.h"
 #include "../notify.h"
 #include "../option.h"
 #include "add.h"
@@ -39,8 +40,9 @@ static const char help[] =
 "  -s, --socket PATH        take requests here (default " VQPD_SOCKET_PATH ")\n"
 "  -m, --meta HOST[:PORT]   a meta server (default port 7471); may be repeated, 8 at most\n"
 "  -l, --lease S            announcements are good for S seconds (default 30)\n"
-"      --metrics ADDR:PORT  serve Prometheus metrics at http://ADDR:PORT/metrics\n"
-"  -h, --help               this text\n";
+"      --metrics ADDR:PORT  serve Prometheus metrics at http://ADDR:PORT/metrics, and /healthz\n"
+"  -h, --help               this text\n"
+"      --version            print the version\n";
 
 static struct vqpd *of_meta_owner(struct vqp_meta_owner *owner)
 {
@@ -69,6 +71,7 @@ static void tick(struct vqp_watch *watch, uint32_t events)
 	vqp_add_settle(d);
 	vqp_server_tick(&d->server);
 	vqp_metrics_tick(d);
+	vqp_log_tick(&d->refusals, vqp_loop_now_ms());
 }
 
 static void start_metas(struct vqpd *d, const struct config *config)
@@ -100,6 +103,7 @@ static void start(struct vqpd *d, const struct config *config)
 	d->server.owner = d;
 	d->server.request = vqp_request_serve;
 	d->server.gone = vqp_request_gone;
+	d->server.refused = vqp_request_refused;
 	signal(SIGCHLD, SIG_IGN);	/* A resolver that ends leaves nothing to wait for. */
 
 	ret = vqp_netlink_open(&d->netlink);
@@ -156,13 +160,14 @@ static void stop(struct vqpd *d, const struct config *config)
 
 static void parse_options(int argc, char **argv, struct config *config)
 {
-	enum { METRICS = 256 };
+	enum { METRICS = 256, VERSION };
 	static const struct option options[] = {
 		{ "socket", required_argument, NULL, 's' },
 		{ "meta", required_argument, NULL, 'm' },
 		{ "lease", required_argument, NULL, 'l' },
 		{ "metrics", required_argument, NULL, METRICS },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, VERSION },
 		{ 0 },
 	};
 	int option;
@@ -185,6 +190,9 @@ static void parse_options(int argc, char **argv, struct config *config)
 			break;
 		case 'h':
 			fputs(help, stdout);
+			exit(0);
+		case VERSION:
+			printf("vqpd %s\n", vqp_version);
 			exit(0);
 		default:
 			exit(EX_USAGE);

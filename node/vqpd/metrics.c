@@ -106,7 +106,9 @@ static enum MHD_Result respond(struct MHD_Connection *connection, unsigned int s
 		free(text);
 		return MHD_NO;
 	}
-	MHD_add_response_header(response, "Content-Type", "text/plain; version=0.0.4");
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; version=0.0.4");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
 	result = MHD_queue_response(connection, status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -123,14 +125,17 @@ static enum MHD_Result serve(void *data, struct MHD_Connection *connection, cons
 	(void)version, (void)upload, (void)upload_bytes, (void)state;
 	if (!out)
 		return MHD_NO;
-	if (strcmp(method, MHD_HTTP_METHOD_GET)) {
+	/* For HEAD the library leaves the text out. */
+	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD)) {
 		status = MHD_HTTP_METHOD_NOT_ALLOWED;
-		fputs("GET only\n", out);
-	} else if (strcmp(url, "/metrics")) {
-		status = MHD_HTTP_NOT_FOUND;
-		fputs("metrics are at /metrics\n", out);
-	} else {
+		fputs("GET and HEAD only\n", out);
+	} else if (!strcmp(url, "/metrics")) {
 		put_all(out, data);
+	} else if (!strcmp(url, "/healthz")) {
+		fputs("ok\n", out);
+	} else {
+		status = MHD_HTTP_NOT_FOUND;
+		fputs("metrics are at /metrics, and whether vqpd serves at /healthz\n", out);
 	}
 	if (fclose(out)) {
 		free(text);

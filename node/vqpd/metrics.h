@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Prometheus metrics over HTTP, served from vqpd's own loop. */
+/* Prometheus metrics over HTTP, and /healthz, served from vqpd's own loop. */
 #ifndef VQPD_METRICS_H
 #define VQPD_METRICS_H
 

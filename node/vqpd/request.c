@@ -284,6 +284,20 @@ void vqp_request_serve(struct vqp_client *client, json_t *object)
 	}
 }
 
+void vqp_request_refused(const struct vqp_client *client, const json_t *reply)
+{
+	struct vqpd *d = client->server->owner;
+	const char *op = json_string_value(json_object_get(client->request, "op"));
+	const char *id = json_string_value(json_object_get(client->request, "id"));
+	const char *ifname = json_string_value(json_object_get(client->request, "ifname"));
+
+	if (op && id && ifname)
+		vqp_log_line(&d->refusals, vqp_loop_now_ms(), "refused to %.10s %.128s/%.16s: %s", op, id, ifname,
+			     vqp_reply_text(reply));
+	else
+		vqp_log_line(&d->refusals, vqp_loop_now_ms(), "refused a request: %s", vqp_reply_text(reply));
+}
+
 void vqp_request_gone(struct vqp_client *client)
 {
 	vqp_add_cancel(client->server->owner, client);

@@ -24,6 +24,9 @@ json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
  */
 json_t *vqp_request_check_del(const json_t *object, struct vqp_request *request);
 
+/* vqp_server.refused: logs it, so that whoever reads the log knows what a client was told. */
+void vqp_request_refused(const struct vqp_client *client, const json_t *reply);
+
 /* vqp_server.request: answers now, or later by vqp_add_settle(). */
 void vqp_request_serve(struct vqp_client *client, json_t *object);
 void vqp_request_gone(struct vqp_client *client);

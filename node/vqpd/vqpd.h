@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "../log.h"
 #include "../loop.h"
 #include "../netlink.h"
 #include "../server.h"
@@ -26,6 +27,7 @@ struct vqpd {
 	struct vqp_add *adds;			/* the adds that wait for their announcement */
 	struct MHD_Daemon *metrics;
 	json_t *status;				/* the answer to STATUS_GET; NULL without the module */
+	struct vqp_log refusals;		/* the log of them */
 	bool looked;				/* The kernel's namespaces have been listed once. */
 	bool tables_due;			/* META_SET has failed, and is due again. */
 	uint64_t started_ms;

@@ -147,6 +147,23 @@ slow_name_server_holds_up_nobody() {
 	eventually not pgrep -x vqpd-resolver
 }
 
+versions_are_told() {
+	local version program
+
+	version=$(sed -n 's/^VERSION[[:space:]]*:= //p' /vqp/version.mk)
+	[ "$version" ]
+	for program in vqpd vqp-metad vqpctl vqp-hook vqp-network; do
+		[ "$("$program" --version)" = "$program $version" ] || { echo "$program: $("$program" --version)"; return 1; }
+	done
+}
+
+refusals_are_logged() {
+	ip netns add node-a; add c1 node-a 3 10.95.0.1
+	ip netns add node-b
+	add c2 node-b 3 10.95.0.1 | jq -e '.errno == "EADDRINUSE"'
+	grep "vqpd: refused to add c2/eth0: tenant 3's address ::ffff:10.95.0.1 is taken on this node by c1/eth0" $run/vqpd.log
+}
+
 netns_by_name_path_or_process() {
 	ip netns add node-a; ip netns add node-b; ip netns add node-c
 	ip netns exec node-c sleep 60 >/dev/null 2>&1 & pid=$!

@@ -346,6 +346,10 @@ device_of() { on "$1" 'echo $device'; }
 	on 1 'vqpd --help | grep -e --metrics; vqp-metad --help | grep -e --buckets; vqpctl --help | grep -e "vqpctl ping"'
 }
 
+@test "daemons: --version tells the version" {
+	on 1 versions_are_told
+}
+
 @test "daemons: when they serve they have the capabilities they need, and few system calls" {
 	on 1 'is_confined vqpd 0000000000001000; is_confined vqp-metad 0000000000001000'
 }
@@ -524,6 +528,10 @@ device_of() { on "$1" 'echo $device'; }
 	[ "$output" = '{"ok":true,"deleted":1}' ]
 }
 
+@test "vqpd: what it refuses is in its log" {
+	on 1 refusals_are_logged
+}
+
 @test "vqpd: metrics are what Prometheus reads" {
 	disturb
 	on 1 'stop vqpd; start vqpd --meta 10.77.0.1 --metrics 127.0.0.1:9471; box node-a 3 10.95.0.1; eventually meta_up true'
@@ -536,6 +544,16 @@ device_of() { on "$1" 'echo $device'; }
 	[[ $output == *'vqp_objects_freed_total{object="ns"} '* ]]
 	run on 1 'curl -s -o /dev/null -w "%{http_code}" http://127.0.0.1:9471/other'
 	[ "$output" = 404 ]
+	run on 1 'curl -sf http://127.0.0.1:9471/healthz; curl -sfI http://127.0.0.1:9471/metrics | head -n 1 | tr -d "\r"'
+	[ "${lines[0]}" = ok ]
+	[ "${lines[1]}" = "HTTP/1.1 200 OK" ]
+}
+
+@test "vqpd: it serves metrics at an address that the node gets later" {
+	disturb
+	on 1 'stop vqpd; start vqpd --meta 10.77.0.1 --metrics 10.95.9.1:9471; eventually meta_up true
+		ip address add 10.95.9.1/32 dev lo; trap "ip address del 10.95.9.1/32 dev lo" EXIT
+		eventually curl -sf http://10.95.9.1:9471/healthz'
 }
 
 @test "vqpd: a meta server whose name does not resolve is looked up until it does, and holds up nobody" {
