@@ -83,6 +83,39 @@ static json_t *refusal(const json_t *entry, int err)
 	return object;
 }
 
+/* Two nodes that have the same address take it from each other with each container: somebody should know. */
+static void note_takeover(struct vqp_metad *metad, uint32_t tenant, const uint8_t gid[16], const uint8_t from[16],
+			  const uint8_t to[16], uint64_t now_ms)
+{
+	char address[VQP_ADDRESS_TEXT], former[VQP_ADDRESS_TEXT], node[VQP_ADDRESS_TEXT];
+
+	metad->takeovers++;
+	vqp_log_line(&metad->log, now_ms, "tenant %u's address %s: node %s takes it over from node %s", tenant,
+		     vqp_address_format(gid, address), vqp_address_format(to, node), vqp_address_format(from, former));
+}
+
+/* Announces one entry of a request. 0 or a negative errno value. */
+static int take(struct vqp_metad *metad, const json_t *entry, const struct vqp_dct *dct, uint32_t lease_s, uint64_t now_ms)
+{
+	uint8_t gid[16], former[16];
+	const uint8_t *owner;
+	uint32_t tenant;
+	bool displaces;
+	int ret;
+
+	if (!get_key(entry, &tenant, gid))
+		return -EINVAL;
+	owner = vqp_table_owner(&metad->table, tenant, gid, now_ms);
+	displaces = owner && memcmp(owner, dct->node_gid, sizeof(dct->node_gid));
+	if (displaces)
+		memcpy(former, owner, sizeof(former));
+	ret = vqp_table_announce(&metad->table, tenant, gid, dct, json_is_true(json_object_get(entry, "new")),
+				 lease_s * 1000ULL, now_ms);
+	if (!ret && displaces)
+		note_takeover(metad, tenant, gid, former, dct->node_gid, now_ms);
+	return ret;
+}
+
 static json_t *announce(struct vqp_metad *metad, const json_t *request, uint64_t now_ms)
 {
 	const json_t *entries = get_entries(request), *entry;
@@ -100,14 +133,8 @@ static json_t *announce(struct vqp_metad *metad, const json_t *request, uint64_t
 
 	refused = json_array();
 	json_array_foreach(entries, i, entry) {
-		uint8_t gid[16];
-		uint32_t tenant;
-		int ret = -EINVAL;
+		int ret = take(metad, entry, &dct, lease_s, now_ms);
 
-		if (get_key(entry, &tenant, gid))
-			ret = vqp_table_announce(&metad->table, tenant, gid, &dct,
-						 json_is_true(json_object_get(entry, "new")),
-						 lease_s * 1000ULL, now_ms);
 		if (ret)
 			json_array_append_new(refused, refusal(entry, ret));
 		else
@@ -155,7 +182,7 @@ static json_t *list(const struct vqp_metad *metad, uint64_t now_ms)
 	for (uint32_t i = 0; i < metad->table.nbuckets; i++)
 		for (const struct vqp_table_entry *entry = metad->table.chains[i]; entry; entry = entry->next)
 			json_array_append_new(entries, describe(entry, now_ms));
-	return json_pack("{s:b, s:o}", "ok", 1, "entries", entries);
+	return json_pack("{s:b, s:o, s:I}", "ok", 1, "entries", entries, "takeovers", (json_int_t)metad->takeovers);
 }
 
 json_t *vqp_metad_answer(struct vqp_metad *metad, const json_t *request, uint64_t now_ms)

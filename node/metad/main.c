@@ -115,6 +115,7 @@ static void tick(struct vqp_watch *watch, uint32_t events)
 	(void)events;
 	vqp_loop_timer_ack(watch);
 	vqp_table_expire(&server->metad.table, vqp_loop_now_ms());
+	vqp_log_tick(&server->metad.log, vqp_loop_now_ms());
 	refresh_hello(server);
 	vqp_server_tick(&server->listener);
 }

@@ -185,6 +185,14 @@ int vqp_table_announce(struct vqp_table *table, uint32_t tenant, const uint8_t g
 	return ret;
 }
 
+const uint8_t *vqp_table_owner(struct vqp_table *table, uint32_t tenant, const uint8_t gid[16], uint64_t now_ms)
+{
+	uint32_t index[2];
+	const struct vqp_table_entry *entry = *find(table, tenant, gid, index);
+
+	return entry && now_ms < entry->expires_ms ? entry->dct.node_gid : NULL;
+}
+
 int vqp_table_withdraw(struct vqp_table *table, uint32_t tenant, const uint8_t gid[16],
 		       const uint8_t node_gid[16])
 {

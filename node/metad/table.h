@@ -39,6 +39,9 @@ void vqp_table_exit(struct vqp_table *table);
 int vqp_table_announce(struct vqp_table *table, uint32_t tenant, const uint8_t gid[16],
 		       const struct vqp_dct *dct, bool takeover, uint64_t lease_ms, uint64_t now_ms);
 
+/* Returns the GID of the node that has announced the entry, or NULL if none has, or its lease ended. */
+const uint8_t *vqp_table_owner(struct vqp_table *table, uint32_t tenant, const uint8_t gid[16], uint64_t now_ms);
+
 /* Removes an entry of the node `node_gid`. 0; -ENOENT; -EADDRINUSE if it is another node's. */
 int vqp_table_withdraw(struct vqp_table *table, uint32_t tenant, const uint8_t gid[16],
 		       const uint8_t node_gid[16]);

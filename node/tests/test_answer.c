@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "../../common/tests/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,55 @@ static json_int_t ask_number(struct fixture *f, const char *text, const char *na
 	number = json_integer_value(json_object_get(reply, name));
 	json_decref(reply);
 	return number;
+}
+
+/* What was logged last. */
+static char logged[256];
+
+void warnx(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(logged, sizeof(logged), format, args);
+	va_end(args);
+}
+
+/* Announces the entry, with more members of it, for one of the nodes. */
+static void announce(struct fixture *f, const char *node, const char *more)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "{\"op\":\"announce\",\"lease_s\":30,%s,\"entries\":[{\"tenant\":1,\"gid\":\"10.1.0.2\"%s}]}",
+		 node, more);
+	json_decref(ask(f, text));
+}
+
+static void what_a_node_takes_over_from_another_is_told_and_counted(void **state)
+{
+	static const char list[] = "{\"op\":\"list\"}";
+	struct fixture *f = *state;
+
+	logged[0] = '\0';
+	announce(f, NODE, ",\"new\":true");
+	announce(f, NODE, "");
+	announce(f, NODE, ",\"new\":true");
+	announce(f, OTHER, "");
+	assert_int_equal(ask_number(f, list, "takeovers"), 0);
+	assert_string_equal(logged, "");
+	announce(f, OTHER, ",\"new\":true");
+	assert_int_equal(ask_number(f, list, "takeovers"), 1);
+	assert_string_equal(logged, "tenant 1's address ::ffff:10.1.0.2: node ::ffff:10.0.0.2 takes it over from node ::ffff:10.0.0.1");
+}
+
+static void what_nobody_has_any_more_is_not_taken_over(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, NODE, ",\"new\":true");
+	f->metad.table.chains[0]->expires_ms = 1000;	/* the time of ask() */
+	announce(f, OTHER, ",\"new\":true");
+	assert_int_equal(ask_number(f, "{\"op\":\"list\"}", "takeovers"), 0);
 }
 
 static void unknown_operations_are_refused(void **state)
@@ -198,6 +248,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_full_table_says_what_to_do, setup, teardown),
 		cmocka_unit_test_setup_teardown(ill_formed_announcements_change_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(list_tells_owner_and_lease, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_a_node_takes_over_from_another_is_told_and_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_nobody_has_any_more_is_not_taken_over, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

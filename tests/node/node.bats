@@ -611,7 +611,9 @@ device_of() { on "$1" 'echo $device'; }
 @test "lookup: an address that moves to another node is found there" {
 	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1; ip netns add node-b; add c2 node-b 3 10.95.0.2'
 	on 2 'ip netns add node-a; add c1 node-a 3 10.95.0.1; ip netns add node-c; add c3 node-c 3 10.95.0.3'
-	on 1 'announced 3 10.95.0.1 2; del c1'
+	on 1 'announced 3 10.95.0.1 2; del c1
+		ask_meta "{\"op\":\"list\"}" | jq -e ".takeovers > 0"
+		grep "tenant 3.s address ::ffff:10.95.0.1: node ::ffff:10.77.0.2 takes it over from node ::ffff:10.77.0.1" $run/vqp-metad.log'
 	# the late withdrawal of the old owner changes nothing
 	sleep 1
 	on 1 'announced 3 10.95.0.1 2; reaches node-b 10.95.0.1'
