@@ -2,8 +2,7 @@
 /*
  * The limits of a VQP namespace, and its priority. They are members of a JSON object in
  * configurations, requests and answers: "max_vqps", "max_mrs", "max_bytes" and "max_rate", each a
- * number or "unlimited", and "priority". The names are those of the kernel's attributes
- * (node/attr.c).
+ * number or "unlimited", and "priority". The names are those of the kernel's attributes (attr.c).
  */
 #ifndef VQP_COMMON_LIMITS_H
 #define VQP_COMMON_LIMITS_H

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../netlink.h"
+#include "../../common/netlink.h"
 
 /* The values of a limit in struct ctl_args that was not given, and of one that is "unlimited". */
 #define CTL_NOT_GIVEN	(-1)

@@ -13,10 +13,10 @@
 #include <vqp/vqp.h>
 
 #include "../../common/filter.h"
+#include "../../common/netlink.h"
 #include "../../common/privilege.h"
 #include "../../common/version.h"
 #include "../loop.h"
-#include "../netlink.h"
 #include "../notify.h"
 #include "../option.h"
 #include "../server.h"

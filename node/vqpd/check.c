@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "../../common/error.h"
+#include "../../common/name.h"
 #include "../../common/terms.h"
 #include "../reply.h"
-#include "name.h"
 #include "request.h"
 
 /* Is the text of printable ASCII without blanks and slashes? */

@@ -5,10 +5,10 @@
 
 #include "../../common/address.h"
 #include "../../common/cleanup.h"
+#include "../../common/name.h"
 #include "../../common/netns.h"
 #include "../reply.h"
 #include "add.h"
-#include "name.h"
 #include "request.h"
 #include "watch.h"
 

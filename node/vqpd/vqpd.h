@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
+#include "../../common/netlink.h"
 #include "../log.h"
 #include "../loop.h"
-#include "../netlink.h"
 #include "../server.h"
 #include "meta.h"
 #include "registry.h"

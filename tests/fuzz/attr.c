@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Objects as attributes of the netlink family, and back: what fits a message is the same after it. */
-#include "../../node/attr.h"
+#include "../../common/attr.h"
 #include "json.h"
 
 #define ROOM	512

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <linux/netlink.h>
 
-#include "../../node/netlink.h"
+#include "../../common/netlink.h"
 #include "fuzz.h"
 
 #define PORT	7

@@ -9,9 +9,9 @@
 
 #include "../../common/address.h"
 #include "../../common/limits.h"
+#include "../../common/name.h"
 #include "../../common/netns.h"
 #include "../../node/vqpd/add.h"
-#include "../../node/vqpd/name.h"
 #include "../../node/vqpd/request.h"
 #include "../../node/vqpd/watch.h"
 #include "json.h"

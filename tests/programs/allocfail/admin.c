@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include "../../../node/netlink.h"
+#include "../../../common/netlink.h"
 #include "admin.h"
 #include "main.h"
 

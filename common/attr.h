@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Attributes of the netlink family, to and from JSON. */
-#ifndef VQP_NODE_ATTR_H
-#define VQP_NODE_ATTR_H
+#ifndef VQP_COMMON_ATTR_H
+#define VQP_COMMON_ATTR_H
 
 #include <jansson.h>
 #include <libmnl/libmnl.h>

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <linux/vqp.h>
 
-#include "../common/address.h"
-#include "../common/limits.h"
+#include "address.h"
+#include "limits.h"
 #include "attr.h"
 
 enum kind { U8 = 1, U32, U64, LIMIT, FLAG, GID, STRING, ENUM, NEST };

@@ -4,8 +4,8 @@
  * docs/netlink/vqp.yaml: GIDs are text, enums are their names, nests are objects, and repeated
  * attributes are arrays under a plural name.
  */
-#ifndef VQP_NODE_NETLINK_H
-#define VQP_NODE_NETLINK_H
+#ifndef VQP_COMMON_NETLINK_H
+#define VQP_COMMON_NETLINK_H
 
 #include <jansson.h>
 #include <libmnl/libmnl.h>

@@ -3,8 +3,8 @@
  * The name of a VQP namespace in the kernel: "ID/IFNAME" of the attachment that it was made for, or
  * "ID/IFNAME/NETWORK". Administrators may give theirs any name.
  */
-#ifndef VQPD_NAME_H
-#define VQPD_NAME_H
+#ifndef VQP_COMMON_NAME_H
+#define VQP_COMMON_NAME_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #define _GNU_SOURCE
-#include "../../common/tests/unit.h"
+#include "unit.h"
 
 #include <string.h>
 
-#include "../vqpd/name.h"
+#include "../name.h"
 
 static void a_name_is_written_and_taken_apart(void **state)
 {
