@@ -6,8 +6,9 @@
 #include <linux/vqp.h>
 
 #include "address.h"
-#include "limits.h"
 #include "attr.h"
+#include "limits.h"
+#include "nlattr.h"
 
 enum kind { U8 = 1, U32, U64, LIMIT, FLAG, GID, STRING, ENUM, NEST };
 
@@ -75,53 +76,83 @@ static int spec_by_name(const char *name)
 
 static int put_object(struct nlmsghdr *msg, size_t room, const json_t *object);
 
+/* Puts an integer of `bytes` bytes if it has such a value. */
+static bool put_integer(struct nlmsghdr *msg, size_t room, int type, const json_t *value, size_t bytes)
+{
+	const json_int_t number = json_integer_value(value);
+	const uint64_t u64 = number;
+	const uint32_t u32 = number;
+	const uint8_t u8 = number;
+
+	if (!json_is_integer(value) || number < 0)
+		return false;
+	if (bytes == sizeof(u64))
+		return vqp_nlattr_put(msg, room, type, &u64, sizeof(u64));
+	if (bytes == sizeof(u32))
+		return number <= UINT32_MAX && vqp_nlattr_put(msg, room, type, &u32, sizeof(u32));
+	return number <= UINT8_MAX && vqp_nlattr_put(msg, room, type, &u8, sizeof(u8));
+}
+
 static bool put_limit(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
 {
+	static const uint64_t unlimited = VQP_UNLIMITED;
 	const char *text = json_string_value(value);
-	const json_int_t number = json_integer_value(value);
 
 	if (text && !strcmp(text, VQP_LIMITS_UNLIMITED))
-		return mnl_attr_put_u64_check(msg, room, type, VQP_UNLIMITED);
-	return json_is_integer(value) && number >= 0 && mnl_attr_put_u64_check(msg, room, type, number);
+		return vqp_nlattr_put(msg, room, type, &unlimited, sizeof(unlimited));
+	return put_integer(msg, room, type, value, sizeof(uint64_t));
+}
+
+static bool put_string(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	return text && vqp_nlattr_put(msg, room, type, text, strlen(text) + 1);
+}
+
+static bool put_gid(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
+{
+	const char *text = json_string_value(value);
+	uint8_t gid[16];
+
+	return text && !vqp_address_parse(text, gid) && vqp_nlattr_put(msg, room, type, gid, sizeof(gid));
+}
+
+static bool put_nest(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
+{
+	struct nlattr *nest = json_is_object(value) ? vqp_nlattr_begin_nest(msg, room, type) : NULL;
+
+	return nest && !put_object(msg, room, value) && vqp_nlattr_end_nest(msg, nest);
 }
 
 static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
 {
-	json_int_t number = json_integer_value(value);
-	struct nlattr *nest;
-	uint8_t gid[16];
 	bool ok = false;
 
 	switch (specs[type].kind) {
 	case U8:
-		ok = json_is_integer(value) && number >= 0 && number <= UINT8_MAX &&
-		     mnl_attr_put_u8_check(msg, room, type, number);
+		ok = put_integer(msg, room, type, value, sizeof(uint8_t));
 		break;
 	case U32:
-		ok = json_is_integer(value) && number >= 0 && number <= UINT32_MAX &&
-		     mnl_attr_put_u32_check(msg, room, type, number);
+		ok = put_integer(msg, room, type, value, sizeof(uint32_t));
 		break;
 	case U64:
-		ok = json_is_integer(value) && number >= 0 && mnl_attr_put_u64_check(msg, room, type, number);
+		ok = put_integer(msg, room, type, value, sizeof(uint64_t));
 		break;
 	case LIMIT:
 		ok = put_limit(msg, room, type, value);
 		break;
 	case FLAG:
-		ok = json_is_true(value) && mnl_attr_put_check(msg, room, type, 0, NULL);
+		ok = json_is_true(value) && vqp_nlattr_put(msg, room, type, NULL, 0);
 		break;
 	case GID:
-		ok = json_is_string(value) && !vqp_address_parse(json_string_value(value), gid) &&
-		     mnl_attr_put_check(msg, room, type, sizeof(gid), gid);
+		ok = put_gid(msg, room, type, value);
 		break;
 	case STRING:
-		ok = json_is_string(value) && mnl_attr_put_strz_check(msg, room, type, json_string_value(value));
+		ok = put_string(msg, room, type, value);
 		break;
 	case NEST:
-		nest = mnl_attr_nest_start_check(msg, room, type);
-		ok = nest && json_is_object(value) && !put_object(msg, room, value);
-		if (ok)
-			mnl_attr_nest_end(msg, nest);
+		ok = put_nest(msg, room, type, value);
 		break;
 	case ENUM:
 		break;		/* Only the kernel sends these. */
@@ -160,97 +191,122 @@ int vqp_attr_put(struct nlmsghdr *msg, size_t room, const json_t *object)
 }
 
 /* An administrator may name a namespace with any bytes. Makes a string of valid JSON of them. */
-static json_t *get_string(const struct nlattr *attr)
+static json_t *get_string(const struct vqp_nlattr *attr)
 {
+	const char *raw = attr->data;
 	char text[VQP_NAME_MAX];
-	size_t bytes = strnlen(mnl_attr_get_str(attr), mnl_attr_get_payload_len(attr));
+	size_t bytes = strnlen(raw, attr->bytes);
 
 	if (bytes > sizeof(text))
 		bytes = sizeof(text);
 	for (size_t i = 0; i < bytes; i++) {
-		text[i] = mnl_attr_get_str(attr)[i];
+		text[i] = raw[i];
 		if (text[i] < ' ' || text[i] > '~')
 			text[i] = '?';
 	}
 	return json_stringn(text, bytes);
 }
 
-static json_t *get_limit(const struct nlattr *attr)
+/* Gets an integer of `bytes` bytes. False if the attribute has another length. */
+static bool get_integer(const struct vqp_nlattr *attr, size_t bytes, uint64_t *number)
 {
-	const uint64_t max = mnl_attr_get_u64(attr);
+	uint32_t u32;
+	uint8_t u8;
 
-	return max == VQP_UNLIMITED ? json_string(VQP_LIMITS_UNLIMITED) : json_integer(max);
+	if (attr->bytes != bytes)
+		return false;
+	if (bytes == sizeof(*number)) {
+		memcpy(number, attr->data, bytes);
+	} else if (bytes == sizeof(u32)) {
+		memcpy(&u32, attr->data, bytes);
+		*number = u32;
+	} else {
+		memcpy(&u8, attr->data, sizeof(u8));
+		*number = u8;
+	}
+	return true;
 }
 
-static int get_attr(const struct nlattr *attr, void *object);
-
-static json_t *get_value(const struct nlattr *attr, const struct spec *spec)
+static json_t *get_enum(uint64_t number, const char *const *names)
 {
-	size_t bytes = mnl_attr_get_payload_len(attr);
+	for (uint64_t i = 0; names[i]; i++)
+		if (i == number)
+			return json_string(names[i]);
+	return json_sprintf("%u", (unsigned int)number);
+}
+
+static json_t *get_object(struct vqp_nlattrs attrs);
+
+static json_t *get_value(const struct vqp_nlattr *attr, const struct spec *spec)
+{
 	char text[VQP_ADDRESS_TEXT];
-	json_t *nested;
-	uint32_t i;
+	uint64_t number;
 
 	switch (spec->kind) {
 	case U8:
-		return bytes == 1 ? json_integer(mnl_attr_get_u8(attr)) : NULL;
+		return get_integer(attr, sizeof(uint8_t), &number) ? json_integer(number) : NULL;
 	case U32:
-		return bytes == 4 ? json_integer(mnl_attr_get_u32(attr)) : NULL;
+		return get_integer(attr, sizeof(uint32_t), &number) ? json_integer(number) : NULL;
 	case U64:
-		return bytes == 8 ? json_integer(mnl_attr_get_u64(attr)) : NULL;
+		return get_integer(attr, sizeof(uint64_t), &number) ? json_integer(number) : NULL;
 	case LIMIT:
-		return bytes == 8 ? get_limit(attr) : NULL;
+		if (!get_integer(attr, sizeof(uint64_t), &number))
+			return NULL;
+		return number == VQP_UNLIMITED ? json_string(VQP_LIMITS_UNLIMITED) : json_integer(number);
 	case FLAG:
-		return bytes ? NULL : json_true();
+		return attr->bytes ? NULL : json_true();
 	case GID:
-		return bytes == 16 ? json_string(vqp_address_format(mnl_attr_get_payload(attr), text)) : NULL;
+		return attr->bytes == 16 ? json_string(vqp_address_format(attr->data, text)) : NULL;
 	case STRING:
 		return get_string(attr);
 	case ENUM:
-		for (i = 0; bytes == 4 && spec->names[i]; i++)
-			if (i == mnl_attr_get_u32(attr))
-				return json_string(spec->names[i]);
-		return bytes == 4 ? json_sprintf("%u", mnl_attr_get_u32(attr)) : NULL;
+		return get_integer(attr, sizeof(uint32_t), &number) ? get_enum(number, spec->names) : NULL;
 	case NEST:
-		nested = json_object();
-		if (mnl_attr_parse_nested(attr, get_attr, nested) >= 0)
-			return nested;
-		json_decref(nested);
+		return get_object(vqp_nlattrs_in(attr));
 	}
 	return NULL;
 }
 
-static int get_attr(const struct nlattr *attr, void *object)
+/* Adds an attribute to an object. 0, or -1 if it is malformed, or without memory. */
+static int get_attr(const struct vqp_nlattr *attr, json_t *object)
 {
-	unsigned int type = mnl_attr_get_type(attr);
-	const struct spec *spec = &specs[type <= VQP_ATTR_MAX ? type : 0];
+	const struct spec *spec = &specs[attr->type <= VQP_ATTR_MAX ? attr->type : 0];
 	json_t *value, *list;
 
 	if (!spec->name)
-		return MNL_CB_OK;
+		return 0;
 	value = get_value(attr, spec);
 	if (!value)
-		return MNL_CB_ERROR;
+		return -1;
 	if (!spec->repeated)
-		return json_object_set_new(object, spec->name, value) ? MNL_CB_ERROR : MNL_CB_OK;
+		return json_object_set_new(object, spec->name, value);
 
 	list = json_object_get(object, spec->name);
 	if (!list) {
 		list = json_array();
 		if (json_object_set_new(object, spec->name, list)) {
 			json_decref(value);
-			return MNL_CB_ERROR;
+			return -1;
 		}
 	}
-	return json_array_append_new(list, value) ? MNL_CB_ERROR : MNL_CB_OK;
+	return json_array_append_new(list, value);
+}
+
+static json_t *get_object(struct vqp_nlattrs attrs)
+{
+	json_t *object = json_object();
+	struct vqp_nlattr attr;
+
+	while (object && vqp_nlattr_next(&attrs, &attr)) {
+		if (get_attr(&attr, object)) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
 }
 
 json_t *vqp_attr_get(const struct nlmsghdr *msg, size_t offset)
 {
-	json_t *object = json_object();
-
-	if (object && mnl_attr_parse(msg, offset, get_attr, object) >= 0)
-		return object;
-	json_decref(object);
-	return NULL;
+	return get_object(vqp_nlattrs_of(msg, offset));
 }

@@ -4,7 +4,7 @@
 #define VQP_COMMON_ATTR_H
 
 #include <jansson.h>
-#include <libmnl/libmnl.h>
+#include <linux/netlink.h>
 #include <stddef.h>
 
 /*

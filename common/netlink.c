@@ -3,33 +3,45 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
 #include "attr.h"
 #include "netlink.h"
+#include "nlattr.h"
 
 #define BUFFER_BYTES 65536	/* for a datagram; the kernel's dumps use up to 32 KiB */
+
+/* Takes an answer with data. 0 or a negative errno value. */
+typedef int (*parse_fn)(const struct nlmsghdr *msg, void *data);
 
 /* An exchange with the kernel. */
 struct exchange {
 	struct vqp_netlink *netlink;
 	bool answered;		/* The last answer has arrived. */
-	int (*parse)(const struct nlmsghdr *msg, void *data);
+	parse_fn parse;
 	void *data;
 };
 
 static int open_socket(struct vqp_netlink *netlink)
 {
-	int one = 1, err;
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK };
+	socklen_t bytes = sizeof(address);
+	const int one = 1;
+	int err;
 
-	netlink->socket = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
-	if (!netlink->socket)
+	netlink->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	if (netlink->fd < 0)
 		return -errno;
-	mnl_socket_setsockopt(netlink->socket, NETLINK_EXT_ACK, &one, sizeof(one));
-	mnl_socket_setsockopt(netlink->socket, NETLINK_CAP_ACK, &one, sizeof(one));
-	if (mnl_socket_bind(netlink->socket, 0, MNL_SOCKET_AUTOPID) >= 0)
+	setsockopt(netlink->fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
+	setsockopt(netlink->fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
+	if (!bind(netlink->fd, (struct sockaddr *)&address, sizeof(address)) &&
+	    !getsockname(netlink->fd, (struct sockaddr *)&address, &bytes)) {
+		netlink->port = address.nl_pid;
 		return 0;
+	}
 	err = errno;
 	vqp_netlink_close(netlink);
 	return -err;
@@ -37,15 +49,15 @@ static int open_socket(struct vqp_netlink *netlink)
 
 int vqp_netlink_open(struct vqp_netlink *netlink)
 {
-	*netlink = (struct vqp_netlink){ 0 };
+	*netlink = (struct vqp_netlink){ .fd = -1 };
 	return open_socket(netlink);
 }
 
 void vqp_netlink_close(struct vqp_netlink *netlink)
 {
-	if (netlink->socket)
-		mnl_socket_close(netlink->socket);
-	netlink->socket = NULL;
+	if (netlink->fd >= 0)
+		close(netlink->fd);
+	netlink->fd = -1;
 }
 
 const char *vqp_netlink_error(const struct vqp_netlink *netlink)
@@ -59,11 +71,16 @@ static int set_error(struct vqp_netlink *netlink, int err, const char *text)
 	return -err;
 }
 
-static int find_message(const struct nlattr *attr, void *data)
+/* Returns the kernel's own words for an error, which are the message's from `offset` on; NULL if it has none. */
+static const char *find_words(const struct nlmsghdr *msg, size_t offset)
 {
-	if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG && mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) >= 0)
-		*(const char **)data = mnl_attr_get_str(attr);
-	return MNL_CB_OK;
+	struct vqp_nlattrs attrs = vqp_nlattrs_of(msg, offset);
+	struct vqp_nlattr attr;
+
+	while (vqp_nlattr_next(&attrs, &attr))
+		if (attr.type == NLMSGERR_ATTR_MSG && memchr(attr.data, '\0', attr.bytes))
+			return attr.data;
+	return NULL;
 }
 
 /* Checks the kernel's error; a number that cannot be an errno value is no answer. */
@@ -72,123 +89,133 @@ static int answered_error(int error)
 	return error < 0 && error >= -4095 ? -error : EBADMSG;
 }
 
-/* Parses an acknowledgement, with the kernel's message if it has one. */
-static int parse_ack(const struct nlmsghdr *msg, void *data)
+/* Takes an acknowledgement, with the kernel's own words if it has some. 0 or a negative errno value. */
+static int parse_ack(struct exchange *exchange, const struct nlmsghdr *msg)
 {
-	const struct nlmsgerr *ack = mnl_nlmsg_get_payload(msg);
-	struct exchange *exchange = data;
+	const struct nlmsgerr *ack = NLMSG_DATA(msg);
 	const char *text = NULL;
 	int err;
 
-	exchange->answered = true;
-	if (mnl_nlmsg_get_payload_len(msg) < sizeof(*ack)) {
-		errno = EBADMSG;
-		return MNL_CB_ERROR;
-	}
+	if (NLMSG_PAYLOAD(msg, 0) < sizeof(*ack))
+		return -EBADMSG;
 	if (!ack->error)
-		return MNL_CB_STOP;
-	if (msg->nlmsg_flags & NLM_F_ACK_TLVS) {
-		size_t offset = sizeof(*ack);
-
-		if (!(msg->nlmsg_flags & NLM_F_CAPPED))
-			offset += mnl_nlmsg_get_payload_len(&ack->msg);
-		if (offset <= mnl_nlmsg_get_payload_len(msg))
-			mnl_attr_parse(msg, offset, find_message, &text);
-	}
+		return 0;
+	if (msg->nlmsg_flags & NLM_F_ACK_TLVS)
+		text = find_words(msg, sizeof(*ack) + (msg->nlmsg_flags & NLM_F_CAPPED ? 0 :
+						       ack->msg.nlmsg_len - NLMSG_HDRLEN));
 	err = answered_error(ack->error);
-	set_error(exchange->netlink, 0, text ? text : strerror(err));
-	errno = err;
-	return MNL_CB_ERROR;
+	return set_error(exchange->netlink, err, text ? text : strerror(err));
 }
 
-/* Parses the end of a dump, which may be an error. */
-static int parse_done(const struct nlmsghdr *msg, void *data)
+/* Takes the end of a dump, which may be an error. 0 or a negative errno value. */
+static int parse_done(struct exchange *exchange, const struct nlmsghdr *msg)
 {
-	struct exchange *exchange = data;
 	int error = 0;
 
-	exchange->answered = true;
-	if (mnl_nlmsg_get_payload_len(msg) >= sizeof(error))
-		memcpy(&error, mnl_nlmsg_get_payload(msg), sizeof(error));
+	if (NLMSG_PAYLOAD(msg, 0) >= sizeof(error))
+		memcpy(&error, NLMSG_DATA(msg), sizeof(error));
 	if (error >= 0)
-		return MNL_CB_STOP;
+		return 0;
 	error = answered_error(error);
-	set_error(exchange->netlink, 0, strerror(error));
-	errno = error;
-	return MNL_CB_ERROR;
+	return set_error(exchange->netlink, error, strerror(error));
 }
 
-static int parse_data(const struct nlmsghdr *msg, void *data)
+/* Takes a message. 0, with exchange->answered set by the last one, or a negative errno value. */
+static int take(struct exchange *exchange, const struct nlmsghdr *msg)
 {
-	struct exchange *exchange = data;
+	if (msg->nlmsg_pid && msg->nlmsg_pid != exchange->netlink->port)
+		return -ESRCH;
+	if (msg->nlmsg_seq != exchange->netlink->seq)
+		return -EPROTO;
+	if (msg->nlmsg_flags & NLM_F_DUMP_INTR)
+		return -EINTR;
+	switch (msg->nlmsg_type) {
+	case NLMSG_ERROR:
+		exchange->answered = true;
+		return parse_ack(exchange, msg);
+	case NLMSG_DONE:
+		exchange->answered = true;
+		return parse_done(exchange, msg);
+	default:
+		return msg->nlmsg_type < NLMSG_MIN_TYPE ? 0 : exchange->parse(msg, exchange->data);
+	}
+}
 
-	return exchange->parse(msg, exchange->data);
+/* Receives a datagram, and takes its messages. */
+static int receive(struct exchange *exchange)
+{
+	_Alignas(struct nlmsghdr) char buffer[BUFFER_BYTES];
+	const ssize_t received = recv(exchange->netlink->fd, buffer, sizeof(buffer), MSG_TRUNC);
+	const struct nlmsghdr *msg = (const struct nlmsghdr *)buffer;
+	size_t left = received;
+	int ret = 0;
+
+	if (received < 0)
+		return -errno;
+	if (left > sizeof(buffer))
+		return -EMSGSIZE;
+	while (!ret && !exchange->answered && left >= sizeof(*msg) && msg->nlmsg_len >= sizeof(*msg) &&
+	       msg->nlmsg_len <= left) {
+		const size_t bytes = NLMSG_ALIGN(msg->nlmsg_len) < left ? NLMSG_ALIGN(msg->nlmsg_len) : left;
+
+		ret = take(exchange, msg);
+		msg = (const struct nlmsghdr *)((const char *)msg + bytes);
+		left -= bytes;
+	}
+	return ret;
 }
 
 /* Sends a message, and receives answers until the last one. */
-static int talk(struct vqp_netlink *netlink, struct nlmsghdr *msg,
-		int (*parse)(const struct nlmsghdr *msg, void *data), void *data)
+static int talk(struct vqp_netlink *netlink, struct nlmsghdr *msg, parse_fn parse, void *data)
 {
-	mnl_cb_t control[NLMSG_MIN_TYPE] = { [NLMSG_ERROR] = parse_ack, [NLMSG_DONE] = parse_done };
 	struct exchange exchange = { .netlink = netlink, .parse = parse, .data = data };
-	char buffer[BUFFER_BYTES];
-	int ret = MNL_CB_OK, err;
+	int ret = netlink->fd >= 0 ? 0 : open_socket(netlink);
 
 	netlink->error[0] = '\0';
-	err = netlink->socket ? 0 : -open_socket(netlink);
-	if (err)
-		return set_error(netlink, err, strerror(err));
+	if (ret)
+		return set_error(netlink, -ret, strerror(-ret));
 	msg->nlmsg_seq = ++netlink->seq;
-	if (mnl_socket_sendto(netlink->socket, msg, msg->nlmsg_len) < 0)
+	if (send(netlink->fd, msg, msg->nlmsg_len, 0) < 0)
 		return set_error(netlink, errno, strerror(errno));
-	while (ret > MNL_CB_STOP) {
-		ssize_t n = mnl_socket_recvfrom(netlink->socket, buffer, sizeof(buffer));
-
-		ret = n < 0 ? MNL_CB_ERROR
-			    : mnl_cb_run2(buffer, n, netlink->seq, mnl_socket_get_portid(netlink->socket),
-					  parse_data, &exchange, control, NLMSG_MIN_TYPE);
-	}
-	if (ret == MNL_CB_STOP)
-		return 0;
-	err = errno;
+	while (!ret && !exchange.answered)
+		ret = receive(&exchange);
 	if (!exchange.answered)		/* A late answer must not be taken for that of the next request. */
 		vqp_netlink_close(netlink);
-	return netlink->error[0] ? -err : set_error(netlink, err, strerror(err));
+	return !ret || netlink->error[0] ? ret : set_error(netlink, -ret, strerror(-ret));
 }
 
 static struct nlmsghdr *start_message(char *buffer, uint16_t family, uint16_t flags, uint8_t cmd, uint8_t version)
 {
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buffer);
-	struct genlmsghdr *genl;
+	struct nlmsghdr *msg = (struct nlmsghdr *)buffer;
 
-	msg->nlmsg_type = family;
-	msg->nlmsg_flags = NLM_F_REQUEST | flags;
-	genl = mnl_nlmsg_put_extra_header(msg, sizeof(*genl));
-	genl->cmd = cmd;
-	genl->version = version;
+	*msg = (struct nlmsghdr){
+		.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN),
+		.nlmsg_type = family,
+		.nlmsg_flags = NLM_F_REQUEST | flags,
+	};
+	*(struct genlmsghdr *)NLMSG_DATA(msg) = (struct genlmsghdr){ .cmd = cmd, .version = version };
 	return msg;
-}
-
-static int find_family(const struct nlattr *attr, void *data)
-{
-	if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID && mnl_attr_validate(attr, MNL_TYPE_U16) >= 0)
-		*(uint16_t *)data = mnl_attr_get_u16(attr);
-	return MNL_CB_OK;
 }
 
 static int parse_family(const struct nlmsghdr *msg, void *data)
 {
-	return mnl_attr_parse(msg, sizeof(struct genlmsghdr), find_family, data);
+	struct vqp_nlattrs attrs = vqp_nlattrs_of(msg, GENL_HDRLEN);
+	struct vqp_nlattr attr;
+
+	while (vqp_nlattr_next(&attrs, &attr))
+		if (attr.type == CTRL_ATTR_FAMILY_ID && attr.bytes == sizeof(uint16_t))
+			memcpy(data, attr.data, sizeof(uint16_t));
+	return 0;
 }
 
 static int resolve_family(struct vqp_netlink *netlink)
 {
-	char buffer[256];
+	_Alignas(struct nlmsghdr) char buffer[256];
 	struct nlmsghdr *msg = start_message(buffer, GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY, 1);
 	int ret;
 
 	netlink->family = 0;
-	mnl_attr_put_strz(msg, CTRL_ATTR_FAMILY_NAME, VQP_GENL_NAME);
+	vqp_nlattr_put(msg, sizeof(buffer), CTRL_ATTR_FAMILY_NAME, VQP_GENL_NAME, sizeof(VQP_GENL_NAME));
 	ret = talk(netlink, msg, parse_family, &netlink->family);
 	if (ret == -ENOENT || (!ret && !netlink->family))
 		return set_error(netlink, ENOPKG, "no vqp module loaded: modprobe vqp");
@@ -196,9 +223,10 @@ static int resolve_family(struct vqp_netlink *netlink)
 }
 
 static int request(struct vqp_netlink *netlink, enum vqp_cmd cmd, uint16_t flags, const json_t *attrs,
-		   int (*parse)(const struct nlmsghdr *msg, void *data), void *data)
+		   parse_fn parse, void *data)
 {
-	char buffer[BUFFER_BYTES], error[sizeof(netlink->error)];
+	_Alignas(struct nlmsghdr) char buffer[BUFFER_BYTES];
+	char error[sizeof(netlink->error)];
 	int ret = netlink->family ? 0 : resolve_family(netlink);
 
 	while (!ret) {
@@ -224,22 +252,20 @@ static int request(struct vqp_netlink *netlink, enum vqp_cmd cmd, uint16_t flags
 
 static int parse_object(const struct nlmsghdr *msg, void *data)
 {
-	json_t *object = vqp_attr_get(msg, sizeof(struct genlmsghdr));
+	json_t *object = vqp_attr_get(msg, GENL_HDRLEN);
 
-	if (!object) {
-		errno = EBADMSG;
-		return MNL_CB_ERROR;
-	}
+	if (!object)
+		return -EBADMSG;
 	json_decref(*(json_t **)data);
 	*(json_t **)data = object;
-	return MNL_CB_OK;
+	return 0;
 }
 
 /* For a command without an answer. */
 static int ignore(const struct nlmsghdr *msg, void *data)
 {
 	(void)msg, (void)data;
-	return MNL_CB_OK;
+	return 0;
 }
 
 int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs, json_t **reply)
@@ -267,16 +293,13 @@ int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t
 
 static int parse_item(const struct nlmsghdr *msg, void *list)
 {
-	json_t *object = vqp_attr_get(msg, sizeof(struct genlmsghdr));
+	json_t *object = vqp_attr_get(msg, GENL_HDRLEN);
 	json_t *meta = json_object_get(object, "meta");
 
-	if (object && !(meta ? json_array_extend(list, meta) : json_array_append(list, object))) {
-		json_decref(object);
-		return MNL_CB_OK;
-	}
+	const bool taken = object && !(meta ? json_array_extend(list, meta) : json_array_append(list, object));
+
 	json_decref(object);
-	errno = EBADMSG;
-	return MNL_CB_ERROR;
+	return taken ? 0 : -EBADMSG;
 }
 
 int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **list)

@@ -8,12 +8,12 @@
 #define VQP_COMMON_NETLINK_H
 
 #include <jansson.h>
-#include <libmnl/libmnl.h>
 #include <stdint.h>
 #include <linux/vqp.h>
 
 struct vqp_netlink {
-	struct mnl_socket *socket;
+	int fd;			/* the socket; -1 if none is open */
+	uint32_t port;		/* that of the socket */
 	uint16_t family;	/* 0 while it is not known, or not any more */
 	uint32_t seq;
 	char error[256];

@@ -7,11 +7,22 @@
 #include <linux/vqp.h>
 
 #include "../attr.h"
+#include "../nlattr.h"
+
+/* A message without payload, in a buffer of this many bytes. */
+#define MESSAGE(name, bytes_)						\
+	_Alignas(struct nlmsghdr) char name##_bytes[bytes_] = { 0 };	\
+	struct nlmsghdr *name = (struct nlmsghdr *)name##_bytes;	\
+	name->nlmsg_len = NLMSG_HDRLEN
+
+static void put(struct nlmsghdr *msg, unsigned int type, const void *data, size_t bytes)
+{
+	assert_non_null(vqp_nlattr_put(msg, NLMSG_HDRLEN + 64, type, data, bytes));
+}
 
 static void there_and_back_again(void **state)
 {
-	char buffer[4096];
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buffer);
+	MESSAGE(msg, 4096);
 	json_t *object = unit_json(
 		"{\"tenant\":4294967295,\"gid\":\"::ffff:10.1.0.2\",\"name\":\"a/eth0\",\"netns_fd\":7,"
 		"\"max_vqps\":\"unlimited\",\"max_mrs\":0,\"max_bytes\":9223372036854775807,\"max_rate\":65536,\"priority\":3,"
@@ -20,7 +31,7 @@ static void there_and_back_again(void **state)
 	json_t *again;
 
 	(void)state;
-	assert_int_equal(vqp_attr_put(msg, sizeof(buffer), object), 0);
+	assert_int_equal(vqp_attr_put(msg, sizeof(msg_bytes), object), 0);
 	again = vqp_attr_get(msg, 0);
 	assert_true(json_equal(object, again));
 	json_decref(object);
@@ -29,11 +40,10 @@ static void there_and_back_again(void **state)
 
 static void assert_refused(const char *text)
 {
-	char buffer[256];
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buffer);
+	MESSAGE(msg, 256);
 	json_t *object = unit_json(text);
 
-	assert_int_equal(vqp_attr_put(msg, sizeof(buffer), object), -EINVAL);
+	assert_int_equal(vqp_attr_put(msg, sizeof(msg_bytes), object), -EINVAL);
 	json_decref(object);
 }
 
@@ -67,13 +77,13 @@ static void too_much_for_the_buffer_is_refused(void **state)
 
 static void enums_have_names(void **state)
 {
-	char buffer[256];
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buffer);
+	static const uint32_t connected = VQP_QP_CONNECTED, unknown = 99;
+	MESSAGE(msg, 256);
 	json_t *object;
 
 	(void)state;
-	mnl_attr_put_u32(msg, VQP_ATTR_QP_STATE, VQP_QP_CONNECTED);
-	mnl_attr_put_u32(msg, VQP_ATTR_CARRIER, 99);
+	put(msg, VQP_ATTR_QP_STATE, &connected, sizeof(connected));
+	put(msg, VQP_ATTR_CARRIER, &unknown, sizeof(unknown));
 	object = vqp_attr_get(msg, 0);
 	unit_assert_string(object, "state", "connected");
 	unit_assert_string(object, "carrier", "99");
@@ -82,26 +92,24 @@ static void enums_have_names(void **state)
 
 static void malformed_attributes_are_noticed(void **state)
 {
-	char buffer[256];
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buffer);
+	MESSAGE(msg, 256);
 
 	(void)state;
-	mnl_attr_put_u16(msg, VQP_ATTR_TENANT, 1);
+	put(msg, VQP_ATTR_TENANT, "ab", 2);
 	assert_null(vqp_attr_get(msg, 0));
-	msg = mnl_nlmsg_put_header(buffer);
-	mnl_attr_put(msg, VQP_ATTR_GID, 4, "abcd");
+	msg->nlmsg_len = NLMSG_HDRLEN;
+	put(msg, VQP_ATTR_GID, "abcd", 4);
 	assert_null(vqp_attr_get(msg, 0));
 }
 
 static void unknown_attributes_are_left_out(void **state)
 {
-	char buffer[256];
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buffer);
+	MESSAGE(msg, 256);
 	json_t *object;
 
 	(void)state;
-	mnl_attr_put_u32(msg, VQP_ATTR_MAX + 1, 1);
-	mnl_attr_put_u32(msg, VQP_ATTR_PAD, 1);
+	put(msg, VQP_ATTR_MAX + 1, "abcd", 4);
+	put(msg, VQP_ATTR_PAD, "abcd", 4);
 	object = vqp_attr_get(msg, 0);
 	assert_int_equal(json_object_size(object), 0);
 	json_decref(object);
@@ -109,18 +117,63 @@ static void unknown_attributes_are_left_out(void **state)
 
 static void any_name_is_valid_json(void **state)
 {
-	char buffer[512], *text;
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buffer);
+	MESSAGE(msg, 512);
 	json_t *object;
+	char *text;
 
 	(void)state;
-	mnl_attr_put(msg, VQP_ATTR_NAME, 5, "a\xff\n\x80z");
+	put(msg, VQP_ATTR_NAME, "a\xff\n\x80z", 5);
 	object = vqp_attr_get(msg, 0);
 	unit_assert_string(object, "name", "a???z");
 	text = json_dumps(object, 0);
 	assert_non_null(text);
 	free(text);
 	json_decref(object);
+}
+
+/* What a message claims to have must be in it. */
+static void reading_ends_where_no_whole_attribute_is(void **state)
+{
+	MESSAGE(msg, 256);
+	struct vqp_nlattrs attrs;
+	struct vqp_nlattr attr;
+	struct nlattr *last;
+
+	(void)state;
+	put(msg, 1, "abcd", 4);
+	last = vqp_nlattr_put(msg, sizeof(msg_bytes), 2, "ef", 2);
+	attrs = vqp_nlattrs_of(msg, 0);
+	assert_true(vqp_nlattr_next(&attrs, &attr));
+	assert_int_equal(attr.type, 1);
+	assert_true(vqp_nlattr_next(&attrs, &attr));
+	assert_int_equal(attr.type, 2);
+	assert_int_equal(attr.bytes, 2);
+	assert_memory_equal(attr.data, "ef", 2);
+	assert_false(vqp_nlattr_next(&attrs, &attr));
+
+	last->nla_len += 3;
+	attrs = vqp_nlattrs_of(msg, 0);
+	assert_true(vqp_nlattr_next(&attrs, &attr));
+	assert_false(vqp_nlattr_next(&attrs, &attr));
+	last->nla_len = NLA_HDRLEN - 1;
+	attrs = vqp_nlattrs_of(msg, 0);
+	assert_true(vqp_nlattr_next(&attrs, &attr));
+	assert_false(vqp_nlattr_next(&attrs, &attr));
+	attrs = vqp_nlattrs_of(msg, 4096);
+	assert_false(vqp_nlattr_next(&attrs, &attr));
+}
+
+static void an_attribute_goes_where_it_fits(void **state)
+{
+	MESSAGE(msg, 256);
+	const size_t room = NLMSG_HDRLEN + NLA_HDRLEN + 4;
+
+	(void)state;
+	assert_null(vqp_nlattr_put(msg, room, 1, "abcde", 5));
+	assert_non_null(vqp_nlattr_put(msg, room, 1, "abc", 3));
+	assert_int_equal(msg->nlmsg_len, room);
+	assert_null(vqp_nlattr_put(msg, room, 1, NULL, 0));
+	assert_null(vqp_nlattr_put(msg, 1 << 20, 1, msg_bytes, 1 << 16));
 }
 
 int main(void)
@@ -133,6 +186,8 @@ int main(void)
 		cmocka_unit_test(malformed_attributes_are_noticed),
 		cmocka_unit_test(unknown_attributes_are_left_out),
 		cmocka_unit_test(any_name_is_valid_json),
+		cmocka_unit_test(reading_ends_where_no_whole_attribute_is),
+		cmocka_unit_test(an_attribute_goes_where_it_fits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "../../common/client.h"
 #include "../../common/filter.h"

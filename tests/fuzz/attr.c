@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		return 0;
 	buffer = malloc(ROOM);		/* on the heap, so that what is behind its end is known */
 	fuzz_check(buffer);
-	msg = mnl_nlmsg_put_header(buffer);
+	msg = (struct nlmsghdr *)buffer;
+	*msg = (struct nlmsghdr){ .nlmsg_len = NLMSG_HDRLEN };
 	if (json_is_object(json) && !vqp_attr_put(msg, ROOM, json)) {
 		fuzz_check(msg->nlmsg_len <= ROOM);
 		got = vqp_attr_get(msg, 0);

@@ -5,7 +5,9 @@
  * message is looked at. A request ends with an answer or an error, and leaves nothing behind.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/netlink.h>
+#include <sys/socket.h>
 
 #include "../../common/netlink.h"
 #include "fuzz.h"
@@ -14,82 +16,85 @@
 
 static struct fuzz in;
 static uint32_t seq;
-static char the_socket;
 
-struct mnl_socket *mnl_socket_open2(int bus, int flags)
+int __wrap_socket(int domain, int type, int protocol);
+int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t bytes);
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t bytes);
+int __wrap_getsockname(int fd, struct sockaddr *address, socklen_t *bytes);
+ssize_t __wrap_send(int fd, const void *data, size_t bytes, int flags);
+ssize_t __wrap_recv(int fd, void *buffer, size_t room, int flags);
+
+/* A file that may be closed. */
+int __wrap_socket(int domain, int type, int protocol)
 {
-	(void)bus;
-	(void)flags;
-	return (struct mnl_socket *)&the_socket;
+	(void)domain;
+	(void)type;
+	(void)protocol;
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-int mnl_socket_setsockopt(const struct mnl_socket *socket, int type, void *value, socklen_t bytes)
+int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
 {
-	(void)socket;
-	(void)type;
+	(void)fd;
+	(void)level;
+	(void)option;
 	(void)value;
 	(void)bytes;
 	return 0;
 }
 
-int mnl_socket_bind(struct mnl_socket *socket, unsigned int groups, pid_t pid)
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t bytes)
 {
-	(void)socket;
-	(void)groups;
-	(void)pid;
+	(void)fd;
+	(void)address;
+	(void)bytes;
 	return 0;
 }
 
-int mnl_socket_close(struct mnl_socket *socket)
+int __wrap_getsockname(int fd, struct sockaddr *address, socklen_t *bytes)
 {
-	(void)socket;
+	const struct sockaddr_nl own = { .nl_family = AF_NETLINK, .nl_pid = PORT };
+
+	(void)fd;
+	fuzz_check(*bytes >= sizeof(own));
+	memcpy(address, &own, sizeof(own));
 	return 0;
 }
 
-unsigned int mnl_socket_get_portid(const struct mnl_socket *socket)
-{
-	(void)socket;
-	return PORT;
-}
-
-ssize_t mnl_socket_sendto(const struct mnl_socket *socket, const void *data, size_t bytes)
+ssize_t __wrap_send(int fd, const void *data, size_t bytes, int flags)
 {
 	const struct nlmsghdr *msg = data;
 
-	(void)socket;
+	(void)fd;
+	(void)flags;
 	fuzz_check(msg->nlmsg_len == bytes);
 	seq = msg->nlmsg_seq;
 	return bytes;
 }
 
-/*
- * Put the headers of a datagram's messages right. libmnl itself goes astray at
- * lengths from 2^31 on, which no kernel sends.
- */
-static void mend(char *datagram, size_t bytes, int number_too)
+/* Put the numbers of a datagram's messages right. */
+static void mend(char *datagram, size_t bytes)
 {
 	struct nlmsghdr msg;
 
 	for (size_t at = 0; at + sizeof(msg) <= bytes; at += NLMSG_ALIGN(msg.nlmsg_len)) {
 		memcpy(&msg, datagram + at, sizeof(msg));
-		msg.nlmsg_len &= INT32_MAX;
-		if (number_too) {
-			msg.nlmsg_seq = seq;
-			msg.nlmsg_pid = PORT;
-		}
+		msg.nlmsg_seq = seq;
+		msg.nlmsg_pid = PORT;
 		memcpy(datagram + at, &msg, sizeof(msg));
-		if (msg.nlmsg_len < sizeof(msg))
+		if (msg.nlmsg_len < sizeof(msg) || msg.nlmsg_len > bytes)
 			break;
 	}
 }
 
 /* The top bit of the length says that numbers are to be wrong. */
-ssize_t mnl_socket_recvfrom(const struct mnl_socket *socket, void *buffer, size_t room)
+ssize_t __wrap_recv(int fd, void *buffer, size_t room, int flags)
 {
 	const uint32_t head = fuzz_number(&in, 2);
 	size_t bytes = head & 0x7fff;
 
-	(void)socket;
+	(void)fd;
+	fuzz_check(flags == MSG_TRUNC);
 	if (bytes > in.left)
 		bytes = in.left;
 	if (!bytes) {
@@ -100,7 +105,8 @@ ssize_t mnl_socket_recvfrom(const struct mnl_socket *socket, void *buffer, size_
 	memcpy(buffer, in.at, bytes);
 	in.at += bytes;
 	in.left -= bytes;
-	mend(buffer, bytes, !(head & 0x8000));
+	if (!(head & 0x8000))
+		mend(buffer, bytes);
 	return bytes;
 }
 

@@ -7,7 +7,7 @@
 #include "admin.h"
 #include "main.h"
 
-static struct vqp_netlink netlink;
+static struct vqp_netlink netlink = { .fd = -1 };
 static int host_ns = -1, work_ns = -1;
 
 static int open_ns(const char *path)
@@ -30,7 +30,7 @@ static void have_socket(void)
 {
 	int err;
 
-	if (netlink.socket)
+	if (netlink.fd >= 0)
 		return;
 	go_to(host_ns);
 	err = vqp_netlink_open(&netlink);
