@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <errno.h>
+#include <stdio.h>
 
 #include "../common/client.h"
+#include "../common/direct.h"
 #include "ask.h"
 
 /* The plugin's error code for a result of vqpd_call(). */
 static enum vqp_cni_error_code code_of(int ret)
 {
-	switch (ret) {
-	case -ENOENT:		/* vqpd is not running, */
-	case -ECONNREFUSED:
-	case -ETIMEDOUT:	/* is busy, */
-	case -EPIPE:		/* or has ended. */
-	case -ECONNRESET:
-	case -EPROTO:
+	if (vqp_direct_is_due(ret))
 		return VQP_CNI_ERROR_TRY_AGAIN;
+	switch (ret) {
 	case EEXIST:
 	case EADDRINUSE:
 		return VQP_CNI_ERROR_TAKEN;
@@ -32,4 +29,48 @@ int vqp_ask(const struct vqp_config *config, const json_t *request, int netns_fd
 		return 0;
 	error->code = code_of(ret);
 	return vqp_error_add_context(error, "cannot %s %s", what, whom);
+}
+
+/* Takes back that vqpd is away. The error of the kernel module, which is asked now, is its caller's. */
+static void turn_to_kernel(struct vqp_error *error)
+{
+	fprintf(stderr, "vqp: vqpd is away, so the kernel is asked itself: %s\n", vqp_error_text(error));
+	vqp_error_clear(error);
+}
+
+/* The kernel module has failed: vqpd, when it is back, may do better. */
+static int refuse_for_now(const char *what, const char *whom, struct vqp_error *error)
+{
+	error->code = VQP_CNI_ERROR_TRY_AGAIN;
+	return vqp_error_add_context(error, "cannot %s %s", what, whom);
+}
+
+int vqp_ask_del(const struct vqp_config *config, const char *id, const char *ifname, int netns_fd, const char *what,
+		struct vqp_error *error)
+{
+	json_auto_t *reply = NULL, *request =
+		json_pack("{s:s, s:s, s:s, s:s, s:o*}", "op", "del", "id", id, "ifname", ifname,
+			  "network", config->name, "netns", netns_fd >= 0 ? json_true() : NULL);
+
+	if (!request) {
+		fprintf(stderr, "vqp: DEL of what is not UTF-8, which no ADD can have made\n");
+		return 0;
+	}
+	if (vqp_ask(config, request, netns_fd, &reply, what, id, error) != VQP_CNI_ERROR_TRY_AGAIN)
+		return error->code;
+	turn_to_kernel(error);
+	return vqp_direct_del(id, ifname, config->name, netns_fd, error) ? refuse_for_now(what, id, error) : 0;
+}
+
+int vqp_ask_list(const struct vqp_config *config, json_t **list, const char *what, const char *whom,
+		 struct vqp_error *error)
+{
+	json_auto_t *request = json_pack("{s:s}", "op", "list"), *reply = NULL;
+
+	if (vqp_ask(config, request, -1, &reply, what, whom, error) == VQP_CNI_ERROR_TRY_AGAIN) {
+		turn_to_kernel(error);
+		return vqp_direct_list(list, error) ? refuse_for_now(what, whom, error) : 0;
+	}
+	*list = json_incref(json_object_get(reply, "namespaces"));
+	return error->code;
 }

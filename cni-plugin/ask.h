@@ -16,4 +16,16 @@
 int vqp_ask(const struct vqp_config *config, const json_t *request, int netns_fd, json_t **reply, const char *what,
 	    const char *whom, struct vqp_error *error);
 
+/*
+ * Deletes the VQP namespaces of an attachment to the configuration's network: in the network
+ * namespace, or wherever they are if netns_fd is negative. If vqpd is away, the kernel module is
+ * asked instead. The error's context is as above.
+ */
+int vqp_ask_del(const struct vqp_config *config, const char *id, const char *ifname, int netns_fd, const char *what,
+		struct vqp_error *error);
+
+/* Lists the node's VQP namespaces, by vqpd or, if that is away, by the kernel module. */
+int vqp_ask_list(const struct vqp_config *config, json_t **list, const char *what, const char *whom,
+		 struct vqp_error *error);
+
 #endif

@@ -50,24 +50,6 @@ static json_t *previous(const struct vqp_args *args, const struct vqp_config *co
 	return json_incref(result);
 }
 
-/*
- * Asks vqpd to delete the VQP namespace of the attachment: in the network namespace, or, if that is
- * gone and netns_fd is negative, wherever it is.
- */
-static int ask_del(const struct vqp_args *args, const struct vqp_config *config, int netns_fd, const char *what,
-		   struct vqp_error *error)
-{
-	json_auto_t *reply = NULL, *request =
-		json_pack("{s:s, s:s, s:s, s:s, s:o*}", "op", "del", "id", args->container_id, "ifname", args->ifname,
-			  "network", config->name, "netns", netns_fd >= 0 ? json_true() : NULL);
-
-	if (!request) {
-		fprintf(stderr, "vqp: DEL of what is not UTF-8, which no ADD can have made\n");
-		return 0;
-	}
-	return vqp_ask(config, request, netns_fd, &reply, what, args->container_id, error);
-}
-
 /* Opens the network namespace of a DEL as *fd, or sets that to -1 if it is gone. */
 static int open_netns_left(const struct vqp_args *args, int *fd, struct vqp_error *error)
 {
@@ -105,7 +87,7 @@ void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *c
 {
 	cleanup_error struct vqp_error error = { 0 };
 
-	if (ask_del(args, config, netns_fd, "undo the ADD of", &error))
+	if (vqp_ask_del(config, args->container_id, args->ifname, netns_fd, "undo the ADD of", &error))
 		fprintf(stderr, "vqp: %s\n", vqp_error_text(&error));
 }
 
@@ -139,9 +121,8 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
 }
 
 /*
- * If vqpd is not running, DEL succeeds: the kernel ends the VQP namespace with the network
- * namespace, and vqpd compares its records with the kernel when it starts. A failure would only
- * keep the runtime from cleaning up the container.
+ * DEL works while vqpd is away, by the kernel, because the network namespace may live on: the pod
+ * may be given another, or an engine keep it.
  */
 int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *config, struct vqp_error *error)
 {
@@ -149,11 +130,7 @@ int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *con
 
 	if (open_netns_left(args, &netns_fd, error))
 		return error->code;
-	if (ask_del(args, config, netns_fd, "delete the VQP namespace of", error) == VQP_CNI_ERROR_TRY_AGAIN) {
-		fprintf(stderr, "vqp: DEL without vqpd, the kernel cleans up: %s\n", vqp_error_reason(error));
-		vqp_error_clear(error);
-	}
-	return error->code;
+	return vqp_ask_del(config, args->container_id, args->ifname, netns_fd, "delete the VQP namespace of", error);
 }
 
 static int is_member(const json_t *item, const char *name, const char *wanted)

@@ -3,8 +3,8 @@
  * vqp, the chained CNI plugin. It gives the container's network namespace a VQP namespace with the
  * address that the plugins before it gave the interface.
  *
- * The plugin keeps no state. vqpd makes the VQP namespace, and the kernel ends it with the network
- * namespace, whether DEL comes or not.
+ * The plugin keeps no state. vqpd makes the VQP namespace and deletes it at DEL; the kernel ends it
+ * with the network namespace, whether DEL comes or not.
  */
 #include <errno.h>
 #include <signal.h>

@@ -62,27 +62,23 @@ static void collect(const struct vqp_config *config, const json_t *item, const j
 {
 	json_t *id = json_object_get(item, "id"), *ifname = json_object_get(item, "ifname");
 	const char *network = json_string_value(json_object_get(item, "network"));
-	json_auto_t *key = key_of(id, ifname), *request = NULL, *reply = NULL;
+	json_auto_t *key = key_of(id, ifname);
 
 	if (!key || !network || strcmp(network, config->name) || json_object_get(valid, json_string_value(key)))
 		return;
-	request = json_pack("{s:s, s:O, s:O, s:s}", "op", "del", "id", id, "ifname", ifname,
-			    "network", config->name);
-	vqp_ask(config, request, -1, &reply, "delete the VQP namespace of", json_string_value(key), error);
+	vqp_ask_del(config, json_string_value(id), json_string_value(ifname), -1, "delete the VQP namespace of", error);
 }
 
 int vqp_network_gc(const struct vqp_config *config, struct vqp_error *error)
 {
-	json_auto_t *valid = read_valid(config, error), *request = NULL, *reply = NULL;
-	const json_t *list, *item;
+	json_auto_t *valid = read_valid(config, error), *list = NULL;
+	const json_t *item;
 	size_t i;
 
 	if (!valid)
 		return error->code;
-	request = json_pack("{s:s}", "op", "list");
-	if (vqp_ask(config, request, -1, &reply, "list the VQP namespaces of", config->name, error))
+	if (vqp_ask_list(config, &list, "list the VQP namespaces of", config->name, error))
 		return error->code;
-	list = json_object_get(reply, "namespaces");
 	json_array_foreach(list, i, item)
 		collect(config, item, valid, error);
 	return error->code;

@@ -33,6 +33,15 @@ json_t *vqp_name_split(const char *name)
 			 "network", name[bytes] ? name + bytes + 1 : NULL);
 }
 
+void vqp_name_tell(json_t *item)
+{
+	const char *name = json_string_value(json_object_get(item, "name"));
+	json_auto_t *attachment = name ? vqp_name_split(name) : NULL;
+
+	if (attachment)
+		json_object_update(item, attachment);
+}
+
 bool vqp_name_same(const char *a, const char *b)
 {
 	const size_t bytes = attachment_bytes(a);

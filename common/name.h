@@ -22,6 +22,9 @@ bool vqp_name_write(char name[VQP_NAME_MAX], const char *id, const char *ifname,
  */
 json_t *vqp_name_split(const char *name);
 
+/* Adds these members to a VQP namespace as the kernel lists it, if its "name" is an attachment's. */
+void vqp_name_tell(json_t *item);
+
 /* Are both names of one attachment? A name without a network stands for any network. */
 bool vqp_name_same(const char *a, const char *b);
 

@@ -14,7 +14,8 @@
  * reads the container's state and the operator's file, which are root's, and asks the kernel's
  * device and vqpd, which requires root's user id alone.
  *
- * HOOK_DELETE, at poststop, keeps none: it sends no descriptor.
+ * HOOK_DELETE, at poststop, keeps CAP_NET_ADMIN to delete a VQP namespace by netlink while vqpd is
+ * away. It sends no descriptor.
  *
  * NETWORK_PIN keeps CAP_SYS_PTRACE as above, CAP_SYS_ADMIN for setns() and to bind the network
  * namespace to a path, CAP_SETPCAP to take capabilities from plugins, and those of the next phase.

@@ -18,6 +18,7 @@
 #include "../common/address.h"
 #include "../common/cleanup.h"
 #include "../common/client.h"
+#include "../common/direct.h"
 #include "../common/error.h"
 #include "../common/filter.h"
 #include "../common/privilege.h"
@@ -265,8 +266,17 @@ static int delete(const struct vqp_state *state, struct vqp_error *error)
 	json_auto_t *reply = NULL, *request =
 		json_pack("{s:s, s:s+, s:s}", "op", "del", "id", ID_PREFIX, state->id,
 			  "ifname", IFNAME);
+	int ret = vqpd_call(NULL, request, -1, &reply, error);
+	char id[VQP_NAME_MAX];
 
-	return failure(vqpd_call(NULL, request, -1, &reply, error));
+	if (!vqp_direct_is_due(ret))
+		return failure(ret);
+	fprintf(stderr, "vqp-hook: vqpd is away, so the kernel is asked itself: %s\n", vqp_error_text(error));
+	vqp_error_clear(error);
+	/* The name of a VQP namespace is longer than its id. */
+	if (snprintf(id, sizeof(id), ID_PREFIX "%s", state->id) >= (int)sizeof(id))
+		return 0;
+	return vqp_direct_del(id, IFNAME, NULL, -1, error);
 }
 
 enum stage { NO_STAGE, CREATE, START, DELETE };

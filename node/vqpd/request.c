@@ -218,11 +218,8 @@ static json_t *serve_list(struct vqpd *d)
 		return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
 	json_array_foreach(list, i, item) {
 		const struct vqp_entry *entry = vqp_registry_find_key(&d->registry, item);
-		const char *name = json_string_value(json_object_get(item, "name"));
-		json_auto_t *attachment = name ? vqp_name_split(name) : NULL;
 
-		if (attachment)
-			json_object_update(item, attachment);
+		vqp_name_tell(item);
 		json_object_set_new(item, "published", json_boolean(entry && entry->held));
 	}
 	return json_pack("{s:b, s:o}", "ok", 1, "namespaces", list);

@@ -137,6 +137,17 @@ killed_with_runc_and_vqpd() {
 	eventually test ! -e /proc/"$pid"
 }
 
+delete_without_vqpd() {
+	ip netns add n1
+	start c1 "$(netns n1) | $(address 10.60.0.1)"
+	vqpctl ns add --netns n1 --tenant 1 --address 10.60.0.2 --name mine
+	kill "$(pidof vqpd)"; eventually eval "! pidof vqpd"
+	vqp-runtime delete --force c1
+	eventually has_no_namespace 10.60.0.1
+	has_namespace 10.60.0.2
+	ip netns exec n1 true
+}
+
 criu_down_and_back() {
 	bundle c1 "$(address 10.60.0.1) | $(shell "while :; do sleep 1; done")"
 	vqp-runtime run --detach --bundle $WORK/c1 c1 </dev/null >/dev/null 2>&1
@@ -227,7 +238,7 @@ hook_has_few_privileges() {
 	hook=$!
 	exec 3>$WORK/state
 	eventually grep -q "^Seccomp:.2" /proc/$hook/status
-	grep -q "^CapPrm:.0000000000000000" /proc/$hook/status
+	grep -q "^CapPrm:.0000000000001000" /proc/$hook/status
 	exec 3>&-
 	wait $hook || true
 	bundle c1 "$(address 10.60.0.1)"
@@ -433,6 +444,32 @@ cni_address_is_taken() {
 	has_namespace "$address"
 	detach "$one" n1 eth0
 	has_namespaces 0
+}
+
+cni_del_without_vqpd() {
+	one=$(network one 1) two=$(network two 2)
+	for i in 1 2 3 4 5; do ip netns add n$i; done
+	plugins ADD "$one" 1 2 3
+	plugins ADD "$two" 4
+	vqpctl ns add --netns n5 --tenant 1 --address 10.60.2.5 --name mine
+	pkill -9 -x vqpd; eventually eval "! pidof vqpd"
+	plugins DEL "$one" 1 4
+	[ "$(namespaces | sort)" = "$(printf "1 10.60.2.%s\n" 2 3 4 5)" ]
+	plugins DEL "$one" 1
+	gc "$one" n3
+	[ "$(namespaces | sort)" = "$(printf "1 10.60.2.%s\n" 3 4 5)" ]
+}
+
+cni_del_is_known_to_vqpd() {
+	[ "$(socat -t60 - UNIX-CONNECT:/run/vqp/vqpd.sock <<<"{\"op\": \"list\"}" |
+		jq -rc ".namespaces | map(select(.tenant != 0).name) | sort")" = \
+		"[\"cni-n3/eth0/one\",\"cni-n4/eth0/two\",\"mine\"]" ]
+	# The address is free for another.
+	ip netns exec n1 true
+	plugin ADD "$WORK/two.conflist" n2 "$(result 10.60.2.1)"
+	has_namespace 10.60.2.1
+	plugins DEL "$WORK/one.conflist" 3
+	has_no_namespace 10.60.2.3
 }
 
 cni_gc_removes_leftovers() {

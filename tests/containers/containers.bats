@@ -168,6 +168,11 @@ fails_with() {
 	on 1 criu_down_and_back
 }
 
+@test "the namespace goes with runc delete while vqpd is away, although its network namespace stays" {
+	on 1 delete_without_vqpd
+	vqp_up
+}
+
 @test "an address is free again after its container was killed" {
 	on 1 address_is_free_again
 }
@@ -317,7 +322,7 @@ fails_with() {
 	fails_with 'there is no process 4194303' 'vqp-hook createRuntime <<<"{\"id\": \"x\", \"pid\": 4194303}"'
 }
 
-@test "vqp-hook has three capabilities and few system calls when it reads its input, then one, and none at poststop" {
+@test "vqp-hook has three capabilities and few system calls when it reads its input, then one, and one at poststop" {
 	on 1 hook_has_few_privileges
 }
 
@@ -437,6 +442,12 @@ fails_with() {
 
 @test "CNI: DEL works when the network namespace is gone" {
 	on 1 cni_del_without_netns
+}
+
+@test "CNI: DEL and GC work while vqpd is away, which then knows, and leave all that is not theirs" {
+	on 1 cni_del_without_vqpd
+	vqp_up
+	on 1 cni_del_is_known_to_vqpd
 }
 
 @test "CNI: CHECK finds the namespace, and its absence" {

@@ -4,6 +4,7 @@
  * length, then the bytes. The sequence number is put right in most, so that the
  * message is looked at. A request ends with an answer or an error, and leaves nothing behind.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What clients of vqpd ask of the kernel module themselves while vqpd is away, because nobody would
+ * come back to it: an attachment ends once. vqpd compares its records with the kernel when it
+ * starts and twice a second, and withdraws what it finds missing from the meta servers.
+ *
+ * The caller needs CAP_NET_ADMIN in the host.
+ */
+#ifndef VQP_COMMON_DIRECT_H
+#define VQP_COMMON_DIRECT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "error.h"
+
+/* Is vqpd away, by what vqpd_call() has returned: not running, too busy to answer, or ended meanwhile? */
+bool vqp_direct_is_due(int ret);
+
+/*
+ * Deletes the VQP namespaces of an attachment, as vqpd does on "del": by their name, in the network
+ * namespace or, if netns_fd is negative, in whichever; network may be NULL. It is no failure if
+ * there are none. 0, or a negative errno value with *error set.
+ */
+int vqp_direct_del(const char *id, const char *ifname, const char *network, int netns_fd, struct vqp_error *error);
+
+/*
+ * Lists the VQP namespaces of the node as vqpd does on "list", but for "published". 0, or a
+ * negative errno value with *error set.
+ */
+int vqp_direct_list(json_t **list, struct vqp_error *error);
+
+#endif
