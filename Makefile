@@ -21,6 +21,8 @@ endif
 
 # in this order: the library is linked by what follows; `bench` alone is what is run
 INSTALLED := kmod runtime-lib node cni-plugin libcni oci-hook docs/man
+# what asks vqpctl who needs it comes before vqpctl
+UNINSTALLED := cni-plugin libcni oci-hook node runtime-lib docs/man kmod
 PROGRAMS := runtime-lib common node cni-plugin libcni oci-hook
 TOOLS := tests/programs/vqpt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
 
@@ -41,8 +43,8 @@ $(PROGRAMS) $(TOOLS):
 install: ## on a node: the module for the running kernel, the library, the programs [DESTDIR= PREFIX=]
 	set -e; for part in $(INSTALLED); do $(MAKE) -C $$part install; done
 
-uninstall: ## remove them
-	set -e; for part in $(INSTALLED); do $(MAKE) -C $$part uninstall; done
+uninstall: ## remove them, but for what containers that live need to end [FORCE=1]
+	set -e; for part in $(UNINSTALLED); do $(MAKE) -C $$part uninstall; done
 
 clean: ## remove everything that was built; the cache stays (testbed/testbed cache)
 	find $(TOP)/build -mindepth 1 -maxdepth 1 ! -name testbed -exec rm -rf {} +

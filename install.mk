@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+IN_USE := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))/in-use
+
 # $(call install,MODE,FILES,DIRECTORY): puts the files there by renaming, so that containers that start meanwhile find
 # each whole, the old one or the new.
 define install
@@ -9,4 +11,18 @@ define install
 		install -m $(1) $$file $$new; \
 		mv -f $$new $(DESTDIR)$(3)/$${file##*/}; \
 	done
+endef
+
+# $(call uninstall_unused,FILES): removes files that containers need to end, unless some live that do.
+# FORCE=1 removes them in any case.
+define uninstall_unused
+	@set -e; users=$(if $(DESTDIR)$(FORCE),,$$($(IN_USE) $(PREFIX))); \
+	if [ -z "$$users" ]; then \
+		echo "rm -f $(1)"; \
+		rm -f $(1); \
+	else \
+		echo "kept $(1): containers that need it to end: $$(echo "$$users" | wc -l)," \
+			$$(echo "$$users" | head -n 8); \
+		echo "  end them and run make uninstall again, or make uninstall FORCE=1"; \
+	fi
 endef

@@ -607,6 +607,42 @@ deleted_are() {
 	jq -e .title "$BATS_TEST_TMPDIR/usr/local/share/doc/vqp/vqp.schema.json"
 }
 
+@test "make uninstall keeps what containers need to end until they have ended" {
+	local prefix=$BATS_TEST_TMPDIR/usr plugins=$BATS_TEST_TMPDIR/cni
+
+	export prefix plugins top=$BATS_TEST_DIRNAME/../..
+	mkdir -p "$prefix/sbin"
+	printf '#!/bin/sh\ncat %s/namespaces\n' "$prefix" >"$prefix/sbin/vqpctl"
+	chmod +x "$prefix/sbin/vqpctl"
+	# Runtimes keep their state in /run.
+	unshare -m bash -eux -o pipefail <<-'END'
+		each() { for part in cni-plugin oci-hook; do make -C "$top/$part" PREFIX="$prefix" CNI_BIN="$plugins" "$@"; done; }
+		installed() { [ "$(cd "$prefix/bin" && echo *):$(cd "$plugins" && echo *)" = "$1" ]; }
+		live() {
+			mkdir -p /run/containerd/runc/k8s.io/c1 /run/crun/c2 /run/containerd/task/c3 /run/runc/c5
+			hook="{\"hooks\":{\"poststop\":[{\"path\":\"$prefix/bin/vqp-hook\"}]}}"
+			tee /run/containerd/runc/k8s.io/c1/state.json /run/crun/c2/config.json /run/containerd/task/c3/config.json <<<"$hook"
+			touch /run/crun/c2/status
+			echo "{}" >/run/runc/c5/state.json
+			jq -n '("c4/eth0/net", "oci:c1/all", "mine") | [{tenant: 1, name: .}]' | jq -s add >"$prefix/namespaces"
+		}
+		end() { rm -r /run/containerd/runc /run/crun; echo "[]" >"$prefix/namespaces"; }
+		mount -t tmpfs tmpfs /run
+		each install
+		live
+		each uninstall | tee "$prefix/said"
+		installed "vqp-hook vqp-network vqp-runtime:vqp"
+		[ "$(grep -c "to end: 3, c1 c2 c4$" "$prefix/said")" = 2 ]
+		end
+		each uninstall
+		installed "*:*"
+		each install
+		live
+		each uninstall FORCE=1
+		installed "*:*"
+	END
+}
+
 @test "a network list can be run: cni-exec chains the results and undoes them in reverse" {
 	for type in first last; do
 		printf '#!/bin/sh\necho "%s $CNI_COMMAND $CNI_CONTAINERID $CNI_IFNAME" >>"%s/log"\n' \

@@ -446,6 +446,19 @@ cni_address_is_taken() {
 	has_namespaces 0
 }
 
+users_are_known() {
+	[ -z "$(/vqp/in-use "$WORK")" ]
+	start c1
+	(export VQP_RUNTIME_REAL=crun; start c2)
+	RUNTIME=runc start c3
+	attach "$(network net 1)" n1
+	[ "$(/vqp/in-use "$WORK")" = "$(printf "%s\n" c1 c2 cni-n1)" ]
+	vqp-runtime delete --force c1
+	VQP_RUNTIME_REAL=crun vqp-runtime delete --force c2
+	detach "$WORK/net.conflist" n1
+	eventually eval "[ -z \"\$(/vqp/in-use $WORK)\" ]"
+}
+
 cni_del_without_vqpd() {
 	one=$(network one 1) two=$(network two 2)
 	for i in 1 2 3 4 5; do ip netns add n$i; done

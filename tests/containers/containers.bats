@@ -394,6 +394,10 @@ fails_with() {
 	on 1 'cmp $WORK/before $WORK/target'
 }
 
+@test "make uninstall knows the containers that need a program to end, with or without an address" {
+	on 1 users_are_known
+}
+
 # ---- CNI ----
 
 @test "CNI: a container in a prepared network namespace has its address" {
