@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/capability.h>
 #include <linux/export.h>
 #include <linux/hashtable.h>
@@ -12,6 +13,7 @@
 #include "ns/namespace.h"
 
 struct vqp_net {
+	struct net *net;		/* constant; is there while it has namespaces */
 	struct list_head namespaces;	/* oldest first, one reference each; under ns_mutex */
 };
 
@@ -194,11 +196,88 @@ static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
 		WRITE_ONCE(ns->priority, terms->priority);
 }
 
+/* Remove a namespace, so that nothing finds it any more. The caller calls ns_kill(). */
+static void ns_take(struct vqp_ns *ns)
+{
+	lockdep_assert_held(&ns_mutex);
+	list_del_init(&ns->net_link);
+	ns_generation++;
+	hash_del_rcu(&ns->node);
+	WRITE_ONCE(ns->dead, true);
+}
+
+static void ns_kill_all(struct list_head *taken)
+{
+	struct vqp_ns *ns, *next;
+
+	list_for_each_entry_safe(ns, next, taken, net_link) {
+		list_del(&ns->net_link);
+		ns_kill(ns);
+	}
+}
+
+/* As vqp_address_look() returns. Takes what has lost its address for good, to that list. */
+static long ns_look(struct vqp_ns *ns, struct list_head *taken)
+{
+	long ret;
+
+	lockdep_assert_held(&ns_mutex);
+	if (ns == ns_host)
+		return 0;
+	ret = vqp_address_look(&ns->address, ns->vnet->net, ns->gid);
+	if (ret >= 0)
+		return ret;
+	pr_info_ratelimited("namespace %s of tenant %u ends: its address %pI6c has left\n",
+			    ns->name, ns->tenant, ns->gid);
+	ns_take(ns);
+	list_add_tail(&ns->net_link, taken);
+	return 0;
+}
+
+/* An add states the terms, and that the namespace has its address, be that there or not. */
+static void ns_state(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
+{
+	lockdep_assert_held(&ns_mutex);
+	ns_set_terms(ns, terms);
+	ns->address = (struct vqp_address){};
+	vqp_address_look(&ns->address, ns->vnet->net, ns->gid);
+}
+
+/* Has a container's lost the address that it had, however short the time since? */
+static bool ns_has_lost_address(struct vqp_ns *ns)
+{
+	lockdep_assert_held(&ns_mutex);
+	vqp_address_look(&ns->address, ns->vnet->net, ns->gid);
+	return ns->address.away;
+}
+
+/* Addresses have changed. Returns the jiffies until the next look, or 0 if none is needed. */
+static unsigned long ns_follow(void)
+{
+	struct hlist_node *next;
+	unsigned long wait = 0;
+	struct vqp_ns *ns;
+	LIST_HEAD(taken);
+	long ret;
+	int bkt;
+
+	mutex_lock(&ns_mutex);
+	hash_for_each_safe(ns_table, bkt, next, ns, node) {
+		ret = ns_look(ns, &taken);
+		if (ret && (!wait || ret < wait))
+			wait = ret;
+	}
+	mutex_unlock(&ns_mutex);
+	ns_kill_all(&taken);
+	return wait;
+}
+
 int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	       const struct vqp_ns_terms *terms, bool exclusive)
 {
 	struct vqp_net *vnet = net_generic(net, vqp_net_id);
-	struct vqp_ns *ns;
+	struct vqp_ns *ns, *old;
+	LIST_HEAD(taken);
 	int ret = 0;
 
 	if (!tenant || net_eq(net, &init_net))
@@ -209,14 +288,15 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 		ret = -EEXIST;
 		goto unlock;
 	}
-	ns = ns_lookup(tenant, gid);
-	if (ns) {
-		if (ns->vnet != vnet)
-			ret = -EADDRINUSE;
-		else if (exclusive)
-			ret = -EEXIST;
-		else
-			ns_set_terms(ns, terms);
+	old = ns_lookup(tenant, gid);
+	if (old && old->vnet == vnet) {
+		ret = exclusive ? -EEXIST : 0;
+		if (!ret)
+			ns_state(old, terms);
+		goto unlock;
+	}
+	if (old && !ns_has_lost_address(old)) {
+		ret = -EADDRINUSE;
 		goto unlock;
 	}
 	ns = ns_alloc(tenant, gid, name, net->ns.inum);
@@ -224,8 +304,13 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 		ret = -ENOMEM;
 		goto unlock;
 	}
-	ns_set_terms(ns, terms);
+	/* Engines give an address to another container right after they have taken it from one. */
+	if (old) {
+		ns_take(old);
+		list_add(&old->net_link, &taken);
+	}
 	ns->vnet = vnet;
+	ns_state(ns, terms);
 	list_add_tail(&ns->net_link, &vnet->namespaces);
 	ns_generation++;
 	hash_add_rcu(ns_table, &ns->node, ns_hash(tenant, gid));
@@ -233,17 +318,8 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	vqp_dct_cache_forget(tenant, gid);
 unlock:
 	mutex_unlock(&ns_mutex);
+	ns_kill_all(&taken);
 	return ret;
-}
-
-/* Remove a namespace, so that nothing finds it any more. The caller calls ns_kill(). */
-static void ns_take(struct vqp_ns *ns)
-{
-	lockdep_assert_held(&ns_mutex);
-	list_del_init(&ns->net_link);
-	ns_generation++;
-	hash_del_rcu(&ns->node);
-	WRITE_ONCE(ns->dead, true);
 }
 
 int vqp_ns_del_net(struct net *net)
@@ -262,10 +338,7 @@ int vqp_ns_del_net(struct net *net)
 	mutex_unlock(&ns_mutex);
 	if (list_empty(&taken))
 		return -ENOENT;
-	list_for_each_entry_safe(ns, next, &taken, net_link) {
-		list_del(&ns->net_link);
-		ns_kill(ns);
-	}
+	ns_kill_all(&taken);
 	return 0;
 }
 
@@ -358,6 +431,7 @@ static int __net_init ns_net_init(struct net *net)
 {
 	struct vqp_net *vnet = net_generic(net, vqp_net_id);
 
+	vnet->net = net;
 	INIT_LIST_HEAD(&vnet->namespaces);
 	return 0;
 }
@@ -393,11 +467,20 @@ int __init vqp_ns_init(void)
 	ns_host->vnet = vnet;
 	list_add(&ns_host->net_link, &vnet->namespaces);
 	mutex_unlock(&ns_mutex);
+	ret = vqp_address_init(ns_follow);
+	if (ret)
+		goto err_pernet;
 	return 0;
+
+err_pernet:
+	unregister_pernet_subsys(&ns_net_ops);
+	vqp_ns_put(ns_host);
+	return ret;
 }
 
 void vqp_ns_exit(void)
 {
+	vqp_address_exit();
 	unregister_pernet_subsys(&ns_net_ops);
 	vqp_ns_put(ns_host);
 }

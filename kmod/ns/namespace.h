@@ -4,9 +4,10 @@
  * and the owners in them. It knows no VQP.
  *
  * A VQP namespace belongs to an address of a network namespace. An administrator makes it, and it
- * ends with the network namespace at the latest. All VQP namespaces of a network namespace are of
- * one tenant. The host's own namespace, of tenant 0 and with the parent's address, belongs to the
- * initial network namespace and always exists.
+ * ends with the network namespace at the latest. If an interface had the address, it ends soon
+ * after that has lost it, for another container may get the address. All VQP namespaces of a
+ * network namespace are of one tenant. The host's own namespace, of tenant 0 and with the parent's
+ * address, belongs to the initial network namespace and always exists.
  */
 #ifndef VQP_NS_NAMESPACE_H
 #define VQP_NS_NAMESPACE_H
@@ -19,6 +20,7 @@
 #include <linux/xarray.h>
 #include <linux/vqp.h>
 #include "base/limit.h"
+#include "ns/address.h"
 #include "ns/owner.h"
 #include "ns/throttle.h"
 
@@ -34,6 +36,7 @@ struct vqp_ns {
 	u8 gid[VQP_GID_BYTES];		/* constant, but the host's GID is the parent's */
 	u32 netns_ino;			/* constant */
 	struct vqp_net *vnet;		/* of the network namespace */
+	struct vqp_address address;	/* whether it is there, under ns_mutex; not the host's */
 	struct list_head net_link;	/* in vnet's list until it is dead, under ns_mutex */
 	char name[VQP_NAME_MAX];	/* constant */
 	bool dead;			/* written once, under ns_mutex; read without */

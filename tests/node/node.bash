@@ -85,6 +85,96 @@ add_many() {
 	wait
 }
 
+# NETNS ADDRESS/BITS: a new network namespace with an interface that has the address
+netns_with() {
+	ip netns add "$1"
+	ip -n "$1" link add eth0 type dummy
+	ip -n "$1" address add "$2" dev eth0 nodad 2>/dev/null || ip -n "$1" address add "$2" dev eth0
+	ip -n "$1" link set eth0 up
+}
+
+# ADDRESS/BITS: of node-a, is lost, and with it the VQP namespace, what uses it and its announcement; node-b gets it
+lost_with_its_address() {
+	local address=${1%/*} gid
+	gid=$address
+	[[ $gid == *:* ]] || gid=::ffff:$gid
+	netns_with node-a "$1"
+	add c1 node-a 3 "$address" | jq -e .published
+	inside node-a vqpt bad until-shutdown >$run/until-shutdown &
+	eventually in_use_by "$gid"
+	ip -n node-a address del "$1" dev eth0
+	eventually not list_has "$gid"
+	wait
+	[[ $(<$run/until-shutdown) == ESHUTDOWN ]]
+	eventually not meta_has "$gid"
+	netns_with node-b "$1"
+	add c2 node-b 3 "$address" | jq -e .published
+	ip netns del node-a; ip netns del node-b
+	eventually not list_has "$gid"
+}
+
+# GID: somebody has opened the device there; this node has the namespace; the meta server knows it.
+in_use_by() { vqpctl ns list --json | jq -e --arg gid "$1" 'any(.[]; .gid == $gid and .contexts > 0)'; }
+list_has() { vqpctl ns list --json | jq -e --arg gid "$1" 'any(.[]; .gid == $gid)'; }
+meta_has() { ask_meta '{"op":"list"}' | jq -e --arg gid "$1" 'any(.entries[]; .gid == $gid)'; }
+
+# However often a container changes its addresses, the module looks at them ten times a second.
+addresses_are_looked_at_seldom() {
+	local began i looks us
+	netns_with node-a 10.95.0.1/24
+	add c1 node-a 3 10.95.0.1 | jq -e .ok
+	for ((i = 0; i < 1000; i++)); do
+		echo 'address add 10.95.1.1/32 dev eth0'
+		echo 'address del 10.95.1.1/32 dev eth0'
+	done >$run/changes
+	begin_probes 'p:vqp_test/look vqp:address_work'
+	began=${EPOCHREALTIME/./}
+	ip -n node-a -batch $run/changes
+	us=$((${EPOCHREALTIME/./} - began))
+	end_probes
+	ip netns del node-a
+	looks=$(awk '$1 == "look" { print $2 }' /run/vqp/hits)
+	echo "$looks looks in $us us"
+	((looks && looks <= us / 100000 + 3))
+}
+
+lost_address_is_free_at_once() {
+	netns_with node-a 10.95.0.1/24
+	add c1 node-a 3 10.95.0.1 | jq -e .ok
+	ip netns add node-b
+	add c2 node-b 3 10.95.0.1 | jq -e '.errno == "EADDRINUSE"'
+	ip -n node-a address del 10.95.0.1/24 dev eth0
+	add c2 node-b 3 10.95.0.1 | jq -e .ok
+	vqpctl ns list --json | jq -e --argjson inode "$(stat -Lc %i /run/netns/node-b)" \
+		'map(select(.tenant == 3)) | length == 1 and .[0].netns_ino == $inode'
+}
+
+address_is_not_lost() {
+	netns_with node-a 10.95.0.1/24
+	netns_with node-b 10.95.0.2/24
+	ip netns add node-c
+	ip -n node-b address add 10.95.1.2/24 dev eth0
+	# That of node-c is given it by nobody, and node-b loses another than that of its namespace.
+	for name in a b c; do
+		add c$name node-$name 3 10.95.0.$((0x$name - 9)) | jq -e .ok
+	done
+	serve node-a weave-server 7000
+	ip netns exec node-b vqpt --count=0 weave 10.95.0.1 7000 "$key" "$addr" &
+	client=$!
+	ip -n node-b address del 10.95.1.2/24 dev eth0
+	for _ in 1 2 3; do
+		ip -n node-a address del 10.95.0.1/24 dev eth0
+		ip -n node-a address add 10.95.0.1/24 dev eth0
+	done
+	# What is lost after that is gone before what had been lost with it.
+	netns_with node-d 10.95.0.4/24
+	add cd node-d 3 10.95.0.4 | jq -e .ok
+	ip -n node-d address del 10.95.0.4/24 dev eth0
+	eventually not present 3 10.95.0.4
+	present 3 10.95.0.1; present 3 10.95.0.2; present 3 10.95.0.3
+	ends_by TERM 0 $client
+}
+
 # DAEMON CAPABILITIES: it has these alone, in the kernel's notation, a filter of system calls, and gets nothing back
 is_confined() {
 	local status

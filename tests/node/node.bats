@@ -608,6 +608,23 @@ device_of() { on "$1" 'echo $device'; }
 		eventually not announced 3 10.95.0.1'
 }
 
+@test "lookup: what loses its address ends, is withdrawn, and leaves the address to others" {
+	on 1 'lost_with_its_address 10.95.0.1/24'
+	on 1 'lost_with_its_address fd95::1/64'
+}
+
+@test "lookup: addresses that change all the time are looked at ten times a second" {
+	on 1 addresses_are_looked_at_seldom
+}
+
+@test "lookup: an address that is another netns's by now is not in the way of an add there" {
+	on 1 lost_address_is_free_at_once
+}
+
+@test "lookup: an address that is renewed, or that no interface had, is not lost" {
+	on 1 address_is_not_lost
+}
+
 @test "lookup: an address that moves to another node is found there" {
 	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1; ip netns add node-b; add c2 node-b 3 10.95.0.2'
 	on 2 'ip netns add node-a; add c1 node-a 3 10.95.0.1; ip netns add node-c; add c3 node-c 3 10.95.0.3'
