@@ -10,6 +10,7 @@
 
 #include "../../common/address.h"
 #include "../../common/cleanup.h"
+#include "../../common/error.h"
 #include "../reply.h"
 #include "ctl.h"
 
@@ -70,20 +71,34 @@ int ctl_print_json(json_t *json)
 	return ret ? EX_IOERR : 0;
 }
 
-static int request(const struct ctl_args *args, enum vqp_cmd cmd, const json_t *request, json_t **reply, bool dump)
+static int ask(enum vqp_cmd cmd, const json_t *request, json_t **reply, bool dump, struct vqp_error *error)
 {
 	struct vqp_netlink netlink;
 	int ret = vqp_netlink_open(&netlink);
 
 	if (ret)
-		return ctl_fail(args, ret, "no netlink socket: %s", strerror(-ret));
+		return vqp_error_set(error, ret, "no netlink socket: %s", strerror(-ret));
 	ret = dump ? vqp_netlink_dump(&netlink, cmd, reply) : vqp_netlink_do(&netlink, cmd, request, reply);
 	if (ret == -EPERM)
-		ret = ctl_fail(args, ret, "this needs CAP_NET_ADMIN in the host's user namespace: run as root");
+		vqp_error_set(error, ret, "this needs CAP_NET_ADMIN in the host's user namespace: run as root");
 	else if (ret)
-		ret = ctl_fail(args, ret, "%s", vqp_netlink_error(&netlink));
+		vqp_error_set(error, ret, "%s", vqp_netlink_error(&netlink));
 	vqp_netlink_close(&netlink);
 	return ret;
+}
+
+int ctl_ask_status(json_t **status, struct vqp_error *error)
+{
+	*status = NULL;
+	return ask(VQP_CMD_STATUS_GET, NULL, status, false, error);
+}
+
+static int request(const struct ctl_args *args, enum vqp_cmd cmd, const json_t *request, json_t **reply, bool dump)
+{
+	cleanup_error struct vqp_error error = { 0 };
+	int ret = ask(cmd, request, reply, dump, &error);
+
+	return ret ? ctl_fail(args, ret, "%s", vqp_error_text(&error)) : 0;
 }
 
 int ctl_do(const struct ctl_args *args, enum vqp_cmd cmd, const json_t *attrs, json_t **reply)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../../common/error.h"
 #include "../../common/netlink.h"
 
 /* The values of a limit in struct ctl_args that was not given, and of one that is "unlimited". */
@@ -49,6 +50,15 @@ int ctl_print_json(json_t *json);
 int ctl_do(const struct ctl_args *args, enum vqp_cmd cmd, const json_t *request, json_t **reply);
 int ctl_dump(const struct ctl_args *args, enum vqp_cmd cmd, json_t **list);
 
+/* Asks for the module's status, and reports nothing. 0, or a negative errno value with *error set. */
+int ctl_ask_status(json_t **status, struct vqp_error *error);
+
+/*
+ * Asks a meta server, HOST[:PORT]; the answer to "hello" is in the form of META_SET. 0, or a
+ * negative errno value with *error set, and *answer is NULL.
+ */
+int ctl_meta_ask(const char *server, const char *op, json_t **answer, struct vqp_error *error);
+
 /* Adds the members tenant and gid, of --tenant and --address, to `object`. 0 or the exit status. */
 int ctl_put_key(const struct ctl_args *args, json_t *object);
 
@@ -62,6 +72,9 @@ struct ctl_column {
  * with a NULL key. Returns the exit status.
  */
 int ctl_print_table(const struct ctl_args *args, json_t *list, const struct ctl_column *columns);
+
+/* Returns the versions of vqp, module, kernel and libibverbs as a new object. */
+json_t *ctl_versions(void);
 
 int ctl_status(const struct ctl_args *args);
 int ctl_pool(const struct ctl_args *args);

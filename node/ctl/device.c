@@ -22,20 +22,6 @@ static void free_list(struct ibv_device ***list)
 
 #define cleanup_list	__attribute__((cleanup(free_list)))
 
-/* Returns the module's status; an empty object without the module, or without the right to ask. */
-static json_t *ask_module(void)
-{
-	struct vqp_netlink netlink;
-	json_t *status = NULL;
-
-	if (vqp_netlink_open(&netlink))
-		return json_object();
-	if (vqp_netlink_do(&netlink, VQP_CMD_STATUS_GET, NULL, &status))
-		status = json_object();
-	vqp_netlink_close(&netlink);
-	return status;
-}
-
 /* ---- Choosing ---- */
 
 /* Has the kernel an RDMA device? `name` is that of a device that user space may not open, or "". */
@@ -54,14 +40,14 @@ static bool kernel_has_device(char name[NAME_MAX + 1])
 	return found;
 }
 
-static int fail_no_device(const struct ctl_args *args)
+static int fail_no_device(struct vqp_error *error)
 {
 	char name[NAME_MAX + 1];
 
 	if (kernel_has_device(name))
-		return ctl_fail(args, ENONET, "user space cannot use %s: modprobe ib_uverbs; and its provider is to be "
+		return vqp_error_set(error, -ENONET, "user space cannot use %s: modprobe ib_uverbs; and its provider is to be "
 				"installed (ibverbs-providers)", name);
-	return ctl_fail(args, ENONET, "no RDMA device: load its driver, or make a soft RoCE one: "
+	return vqp_error_set(error, -ENONET, "no RDMA device: load its driver, or make a soft RoCE one: "
 			"modprobe rdma_rxe; rdma link add rxe0 type rxe netdev NETDEV");
 }
 
@@ -177,33 +163,37 @@ static struct ibv_device *first_usable(struct ibv_device **list)
 	return list[0];
 }
 
-int ctl_device_open(const struct ctl_args *args, struct ctl_device *device)
+int ctl_device_open(const char *wanted, struct ctl_device *device, struct vqp_error *error)
 {
-	json_auto_t *module = ask_module();
-	const char *parent = json_string_value(json_object_get(module, "parent"));
-	const char *text = json_string_value(json_object_get(module, "node_gid"));
+	cleanup_error struct vqp_error unknown = { 0 };
+	json_auto_t *module = NULL;
+	const char *parent, *text, *name;
 	cleanup_list struct ibv_device **list = ibv_get_device_list(NULL);
-	const char *name = args->device ? args->device : parent;
 	struct ibv_device *ibv = NULL;
 	uint8_t gid[16];
 	int ret;
 
 	memset(device, 0, sizeof(*device));
 	if (!list || !*list)
-		return fail_no_device(args);
+		return fail_no_device(error);
+	/* Without the module, or the right to ask it, any device will do. */
+	ctl_ask_status(&module, &unknown);
+	parent = json_string_value(json_object_get(module, "parent"));
+	text = json_string_value(json_object_get(module, "node_gid"));
+	name = wanted ? wanted : parent;
 	if (name)
 		ibv = find(list, name);
-	if (!ibv && args->device)
-		return ctl_fail(args, ENOENT, "no RDMA device %s: rdma link", args->device);
+	if (!ibv && wanted)
+		return vqp_error_set(error, -ENOENT, "no RDMA device %s: rdma link", wanted);
 	if (!ibv)
 		ibv = first_usable(list);
 	name = ibv_get_device_name(ibv);
 	ret = open_one(device, ibv, parent && text && !strcmp(name, parent) && !vqp_address_parse(text, gid) ? gid : NULL);
 	if (ret)
-		return ctl_fail(args, ret, "cannot open %s: %s%s", name, strerror(-ret), ret == -EACCES ? ": run as root" : "");
+		return vqp_error_set(error, ret, "cannot open %s: %s%s", name, strerror(-ret), ret == -EACCES ? ": run as root" : "");
 	device->pd = ibv_alloc_pd(device->context);
 	if (!device->pd)
-		return ctl_fail(args, errno, "%s gives no protection domain: %s", name, strerror(errno));
+		return vqp_error_set(error, -errno, "%s gives no protection domain: %s", name, strerror(errno));
 	return 0;
 }
 

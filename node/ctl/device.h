@@ -20,11 +20,11 @@ struct ctl_device {
 };
 
 /*
- * Opens the device of the name that was given, or else the module's parent, or else the first
- * device that the module could use, or else the first. 0 or the exit status; failures are reported.
- * The caller closes it in any case.
+ * Opens the device of that name or, if name is NULL, the module's parent, or else the first device
+ * that the module could use, or else the first. 0, or a negative errno value with *error set. The
+ * caller closes it in any case.
  */
-int ctl_device_open(const struct ctl_args *args, struct ctl_device *device);
+int ctl_device_open(const char *name, struct ctl_device *device, struct vqp_error *error);
 void ctl_device_close(struct ctl_device *device);
 
 /* Is the port active, is it of RoCE, and does it have an address? */

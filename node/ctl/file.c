@@ -49,6 +49,19 @@ int ctl_file_read(const char *path, char **text)
 	return ret;
 }
 
+void ctl_file_read_line(const char *path, char *line, int bytes)
+{
+	FILE *file = fopen(path, "re");
+
+	*line = '\0';
+	if (!file)
+		return;
+	if (!fgets(line, bytes, file))
+		*line = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	fclose(file);
+}
+
 static int make_directories(const char *path)
 {
 	cleanup_free char *part = strdup(path);

@@ -11,6 +11,9 @@
  */
 int ctl_file_read(const char *path, char **text);
 
+/* Reads the first line of a file, as of sysfs, without its newline; "" if it cannot be read. */
+void ctl_file_read_line(const char *path, char *line, int bytes);
+
 /*
  * Replaces the text of a file atomically, so that readers see either the old text or the new one. A
  * symbolic link is followed. Owner and mode are those of the file `model`, which may be this one;

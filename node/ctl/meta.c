@@ -27,8 +27,8 @@ int ctl_meta_list(const struct ctl_args *args)
 	return ret ? ret : ctl_print_table(args, list, columns);
 }
 
-/* Connects a socket, *fd. 0 or the exit status. */
-static int connect_to(const struct ctl_args *args, const char *server, int *fd)
+/* Connects a socket, *fd. 0, or a negative errno value with *error set. */
+static int connect_to(const char *server, int *fd, struct vqp_error *error)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
 	struct timeval timeout = { .tv_sec = TIMEOUT_MS / 1000 };	/* of connect(), too */
@@ -36,9 +36,9 @@ static int connect_to(const struct ctl_args *args, const char *server, int *fd)
 	int err = EHOSTUNREACH;
 
 	if (vqp_address_split(server, DEFAULT_PORT, &host, &port) || !host)
-		return ctl_fail(args, EINVAL, "a meta server is HOST[:PORT], not '%s'", server);
+		return vqp_error_set(error, -EINVAL, "a meta server is HOST[:PORT], not '%s'", server);
 	if (getaddrinfo(host, port, &hints, &list))
-		return ctl_fail(args, EHOSTUNREACH, "%s: no such host", server);
+		return vqp_error_set(error, -EHOSTUNREACH, "%s: no such host", server);
 	for (const struct addrinfo *to = list; to && *fd < 0; to = to->ai_next) {
 		*fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (*fd < 0)
@@ -52,32 +52,31 @@ static int connect_to(const struct ctl_args *args, const char *server, int *fd)
 	}
 	freeaddrinfo(list);
 	if (*fd < 0)
-		return ctl_fail(args, err, "meta server %s: %s: is vqp-metad running there?", server, strerror(err));
+		return vqp_error_set(error, -err, "meta server %s: %s: is vqp-metad running there?", server, strerror(err));
 	return 0;
 }
 
-/*
- * Asks the server for the place of its table, *info, in the form of META_SET. 0 or the exit status.
- */
-static int ask_server(const struct ctl_args *args, const char *server, json_t **info)
+int ctl_meta_ask(const char *server, const char *op, json_t **answer, struct vqp_error *error)
 {
-	json_auto_t *hello = json_pack("{s:s}", "op", "hello");
+	json_auto_t *request = json_pack("{s:s}", "op", op);
 	struct vqp_line line;
-	int fd = -1, ret = connect_to(args, server, &fd);
+	int fd = -1, ret = connect_to(server, &fd, error);
 
+	*answer = NULL;
 	if (ret)
 		return ret;
 	vqp_line_init(&line, fd, VQP_LINE_REPLY_MAX);
-	ret = vqp_line_call(&line, hello, info, TIMEOUT_MS);
+	ret = vqp_line_call(&line, request, answer, TIMEOUT_MS);
 	vqp_line_exit(&line);
 	if (ret)
-		return ctl_fail(args, ret, "meta server %s: %s", server, strerror(-ret));
-	if (vqp_reply_text(*info)) {
-		ret = ctl_fail(args, EPROTO, "meta server %s: %s", server, vqp_reply_text(*info));
-		json_decref(*info);
-		return ret;
+		return vqp_error_set(error, ret, "meta server %s: %s", server, strerror(-ret));
+	if (vqp_reply_text(*answer)) {
+		vqp_error_set(error, -EPROTO, "meta server %s: %s", server, vqp_reply_text(*answer));
+		json_decref(*answer);
+		*answer = NULL;
+		return -EPROTO;
 	}
-	json_object_del(*info, "ok");
+	json_object_del(*answer, "ok");
 	return 0;
 }
 
@@ -88,10 +87,13 @@ int ctl_meta_set(const struct ctl_args *args)
 	int ret = 0;
 
 	for (int i = 0; i < args->nwords && !ret; i++) {
-		json_t *info = NULL;
+		cleanup_error struct vqp_error error = { 0 };
+		json_t *info;
 
-		ret = ask_server(args, args->words[i], &info);
-		if (!ret)
+		ret = ctl_meta_ask(args->words[i], "hello", &info, &error);
+		if (ret)
+			ret = ctl_fail(args, ret, "%s", vqp_error_text(&error));
+		else
 			json_array_append_new(tables, info);
 	}
 	if (!ret)

@@ -12,6 +12,7 @@
 #include "../../common/address.h"
 #include "../../common/version.h"
 #include "device.h"
+#include "file.h"
 #include "trial.h"
 #include "verdict.h"
 
@@ -28,25 +29,11 @@ static void alarmed(int signal)
 	_exit(EXIT_FAILURE);
 }
 
-/* Reads a line of a file, without its newline; "" if it cannot be read. */
-static void read_line(const char *path, char *line, int bytes)
-{
-	FILE *file = fopen(path, "re");
-
-	*line = '\0';
-	if (!file)
-		return;
-	if (!fgets(line, bytes, file))
-		*line = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	fclose(file);
-}
-
 static bool links_are_off(void)
 {
 	char text[16];
 
-	read_line("/sys/module/vqp/parameters/rc_max", text, sizeof(text));
+	ctl_file_read_line("/sys/module/vqp/parameters/rc_max", text, sizeof(text));
 	return !strcmp(text, "0");
 }
 
@@ -67,13 +54,13 @@ static void find_libibverbs(char *version, size_t bytes)
 		snprintf(version, bytes, "%s", found + strlen(".so."));
 }
 
-static json_t *versions(void)
+json_t *ctl_versions(void)
 {
 	char libibverbs[32], module[64];
 	struct utsname kernel;
 
 	find_libibverbs(libibverbs, sizeof(libibverbs));
-	read_line("/sys/module/vqp/srcversion", module, sizeof(module));
+	ctl_file_read_line("/sys/module/vqp/srcversion", module, sizeof(module));
 	if (uname(&kernel))
 		strcpy(kernel.release, "unknown");
 	return json_pack("{s:s, s:s*, s:s, s:s, s:s}", "vqp", vqp_version, "module", *module ? module : NULL,
@@ -211,7 +198,7 @@ static void print_people(const struct ctl_args *args, const json_t *versions, js
 static int report(const struct ctl_args *args, const struct ctl_device *device, const struct ctl_finding *finding)
 {
 	unsigned int counts[CTL_LEVELS] = { 0 };
-	json_auto_t *checks = judge(finding, counts), *with = versions();
+	json_auto_t *checks = judge(finding, counts), *with = ctl_versions();
 	int ret = 0;
 
 	if (args->json)
@@ -237,13 +224,16 @@ static void try_all(const struct ctl_device *device, struct ctl_finding *finding
 int ctl_selftest(const struct ctl_args *args)
 {
 	struct ctl_finding finding = { .rc_off = links_are_off() };
+	cleanup_error struct vqp_error error = { 0 };
 	struct ctl_device device;
 	int ret;
 
 	signal(SIGALRM, alarmed);
 	alarm(ALARM_SECONDS);
-	ret = ctl_device_open(args, &device);
-	if (!ret) {
+	ret = ctl_device_open(args->device, &device, &error);
+	if (ret) {
+		ret = ctl_fail(args, ret, "%s", vqp_error_text(&error));
+	} else {
 		ctl_device_describe(&device, &finding);
 		try_all(&device, &finding);
 		ret = report(args, &device, &finding);
