@@ -16,13 +16,13 @@
 
 /* The command line of a command. Strings that were not given are NULL. */
 struct ctl_args {
-	bool json, dry_run, remove, full;
+	bool json, dry_run, remove, full, all;
 	bool has_tenant;
 	uint32_t tenant;
 	uint32_t count;
 	int64_t max_vqps, max_mrs, max_bytes, max_rate;	/* or CTL_NOT_GIVEN, CTL_UNLIMITED */
 	uint8_t priority;	/* 0 if it was not given */
-	const char *netns, *address, *name, *socket, *device;
+	const char *netns, *address, *name, *socket, *device, *bundle;
 	char **words;		/* the arguments that are no options */
 	int nwords;
 };
@@ -94,6 +94,7 @@ int ctl_cache_flush(const struct ctl_args *args);
 int ctl_ping(const struct ctl_args *args);
 int ctl_configure(const struct ctl_args *args);
 int ctl_selftest(const struct ctl_args *args);
+int ctl_doctor(const struct ctl_args *args);
 int ctl_cdi(const struct ctl_args *args);
 
 #endif

@@ -35,6 +35,8 @@ static const struct ctl_command commands[] = {
 	  "time round trips to an address of the same tenant; from the host: to a node", ctl_ping },
 	{ "selftest", NULL, "DF", 0, 0, "[--device DEVICE] [--full]",
 	  "what the RDMA device can do, and whether it is what vqp needs", ctl_selftest },
+	{ "doctor", NULL, "sAb", 0, 0, "[--all] [--bundle FILE] [--socket PATH]",
+	  "what is wrong with this node, and what to do", ctl_doctor },
 	{ "configure", NULL, "dr", 1, 1, "docker|containerd|podman|crio [--dry-run] [--remove]",
 	  "tell a container engine of the runtime vqp, or take that back", ctl_configure },
 	{ "cdi", NULL, "", 0, 0, "", "print the CDI specification of the device vqp.io/device=vqp", ctl_cdi },
@@ -66,11 +68,13 @@ static void print_help(const char *noun)
 	puts("  --count N          how many round trips (default 5)");
 	puts("  --device DEVICE    an RDMA device (default: the one that vqp uses, or would use)");
 	puts("  --full             with --json, also addresses and numbers that tell which machine it is");
+	puts("  --all              with doctor, also what is right");
+	puts("  --bundle FILE      what a report of a fault needs, without secrets: FILE.tar.gz, or a directory");
 	puts("  --dry-run          change nothing, print what would be written");
 	puts("  --remove           take out what configure has written, and nothing else");
-	puts("  --socket PATH      of vqpd, for status (default " VQPD_SOCKET_PATH ")");
+	puts("  --socket PATH      of vqpd, for status and doctor (default " VQPD_SOCKET_PATH ")");
 	puts("");
-	puts("Exit status: 0, or as in sysexits.h; 1: a check of selftest failed; 69: no module, no daemon or no RDMA device; 68: nobody has the");
+	puts("Exit status: 0, or as in sysexits.h; 1: a check of selftest failed, or doctor found a fault; 69: no module, no daemon or no RDMA device; 68: nobody has the");
 	puts("address; 66: no such thing; 73: it exists already; 75: no answer; 77: no permission; 64: usage.");
 }
 
@@ -150,6 +154,12 @@ static void take_option(struct ctl_args *args, int option, const char *value)
 	case 'F':
 		args->full = true;
 		break;
+	case 'A':
+		args->all = true;
+		break;
+	case 'b':
+		args->bundle = value;
+		break;
 	case 'd':
 		args->dry_run = true;
 		break;
@@ -190,6 +200,8 @@ int main(int argc, char **argv)
 		{ "socket", required_argument, NULL, 's' },
 		{ "device", required_argument, NULL, 'D' },
 		{ "full", no_argument, NULL, 'F' },
+		{ "all", no_argument, NULL, 'A' },
+		{ "bundle", required_argument, NULL, 'b' },
 		{ "dry-run", no_argument, NULL, 'd' },
 		{ "remove", no_argument, NULL, 'r' },
 		{ "max-vqps", required_argument, NULL, 'V' },
