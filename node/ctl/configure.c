@@ -7,34 +7,22 @@
 #include <unistd.h>
 
 #include "../../common/cleanup.h"
+#include "change.h"
 #include "ctl.h"
 #include "engine.h"
-#include "file.h"
 
 #define FILES_MAX	8
-#define BACKUP_SUFFIX	".before-vqp"
-
-/* A change of a file. A text is NULL if there is no file. */
-struct change {
-	const struct ctl_engine_file *file;
-	char *before, *after, *backup;
-	char backup_path[128];
-	bool removes;
-};
 
 struct plan {
 	const struct ctl_engine *engine;
-	struct change changes[FILES_MAX];
+	struct ctl_change changes[FILES_MAX];
 	unsigned int count;
 };
 
 static void free_plan(struct plan *plan)
 {
-	for (unsigned int i = 0; i < plan->count; i++) {
-		free(plan->changes[i].before);
-		free(plan->changes[i].after);
-		free(plan->changes[i].backup);
-	}
+	for (unsigned int i = 0; i < plan->count; i++)
+		ctl_change_free(&plan->changes[i]);
 }
 
 #define cleanup_plan	__attribute__((cleanup(free_plan)))
@@ -71,27 +59,19 @@ static int find_programs(const struct ctl_args *args, struct ctl_programs *progr
 	return ret ? ret : find_program(args, "vqp-hook", programs->hook);
 }
 
-static bool same(const char *one, const char *other)
+static int plan_change(const struct ctl_args *args, const struct ctl_programs *programs,
+		       const struct ctl_engine_file *file, struct ctl_change *change)
 {
-	return one && other ? !strcmp(one, other) : one == other;
-}
-
-static int plan_change(const struct ctl_args *args, const struct ctl_programs *programs, struct change *change)
-{
-	const char *path = change->file->path;
 	cleanup_error struct vqp_error error = { 0 };
-	int ret = ctl_file_read(path, &change->before);
+	int ret = ctl_change_read(change, file->path, file->shared, &error);
 
-	change->removes = args->remove;
-	snprintf(change->backup_path, sizeof(change->backup_path), "%s" BACKUP_SUFFIX, path);
-	if (!ret && change->file->shared)
-		ret = ctl_file_read(change->backup_path, &change->backup);
 	if (ret)
-		return ctl_fail(args, ret, "cannot read %s: %s", path, strerror(-ret));
-	ret = change->file->edit(&(struct ctl_edit){ .before = change->before, .backup = change->backup,
-						     .programs = programs, .remove = args->remove },
-				 &change->after, &error);
-	return ret ? ctl_fail(args, ret, "%s: %s", path, vqp_error_text(&error)) : 0;
+		return ctl_fail(args, ret, "%s", vqp_error_text(&error));
+	change->removes = args->remove;
+	ret = file->edit(&(struct ctl_edit){ .before = change->before, .backup = change->backup,
+					     .programs = programs, .remove = args->remove },
+			 &change->after, &error);
+	return ret ? ctl_fail(args, ret, "%s: %s", file->path, vqp_error_text(&error)) : 0;
 }
 
 static int make_plan(const struct ctl_args *args, struct plan *plan)
@@ -107,60 +87,18 @@ static int make_plan(const struct ctl_args *args, struct plan *plan)
 	for (const struct ctl_engine_file *file = plan->engine->files; !ret && file->path; file++) {
 		if (args->remove && ctl_engine_others_have(plan->engine, file->path))
 			continue;
-		plan->changes[plan->count].file = file;
-		ret = plan_change(args, &programs, &plan->changes[plan->count++]);
+		ret = plan_change(args, &programs, file, &plan->changes[plan->count++]);
 	}
 	return ret;
 }
 
-/* A backup has the text from before vqp's first change. */
-static bool makes_backup(const struct change *change)
+static const char *action(const struct ctl_change *change)
 {
-	return change->file->shared && change->before && !change->backup && !change->removes;
-}
-
-/* The backup is removed when the file has that text again. */
-static bool drops_backup(const struct change *change)
-{
-	return change->backup && same(change->after, change->backup);
-}
-
-/*
- * Replaces the file. The order is such that after a failure the file or its backup has the old
- * text.
- */
-static int replace(const struct change *change)
-{
-	const char *path = change->file->path;
-	int ret = makes_backup(change) ? ctl_file_replace(change->backup_path, path, change->before) : 0;
-
-	if (!ret)
-		ret = ctl_file_replace(path, path, change->after);
-	if (!ret && drops_backup(change))
-		ret = ctl_file_replace(change->backup_path, path, NULL);
-	return ret;
-}
-
-static int carry_out(const struct ctl_args *args, const struct change *change)
-{
-	int ret = same(change->before, change->after) ? 0 : replace(change);
-
-	return ret ? ctl_fail(args, ret, "cannot replace %s: %s", change->file->path, strerror(-ret)) : 0;
-}
-
-static const char *action(const struct change *change)
-{
-	if (same(change->before, change->after))
+	if (!ctl_change_differs(change))
 		return "unchanged";
 	if (!change->after)
 		return "removed";
 	return change->before ? "changed" : "written";
-}
-
-static bool leaves_backup(const struct change *change)
-{
-	return !same(change->before, change->after) &&
-	       (makes_backup(change) || (change->backup && !drops_backup(change)));
 }
 
 static const char *what_then(const struct ctl_args *args, const struct plan *plan)
@@ -168,7 +106,7 @@ static const char *what_then(const struct ctl_args *args, const struct plan *pla
 	bool any = false;
 
 	for (unsigned int i = 0; i < plan->count; i++)
-		any |= !same(plan->changes[i].before, plan->changes[i].after);
+		any |= ctl_change_differs(&plan->changes[i]);
 	if (!any)
 		return NULL;
 	return args->remove ? plan->engine->then_removed : plan->engine->then;
@@ -179,13 +117,13 @@ static int print_plan(const struct ctl_args *args, const struct plan *plan)
 	const char *then = what_then(args, plan);
 
 	for (unsigned int i = 0; i < plan->count; i++) {
-		const struct change *change = &plan->changes[i];
+		const struct ctl_change *change = &plan->changes[i];
 
-		printf("%s: %s%s", change->file->path, args->dry_run ? "would be " : "", action(change));
-		if (leaves_backup(change))
+		printf("%s: %s%s", change->path, args->dry_run ? "would be " : "", action(change));
+		if (ctl_change_leaves_backup(change))
 			printf(", as it was: %s", change->backup_path);
 		puts("");
-		if (args->dry_run && change->after && !same(change->before, change->after))
+		if (args->dry_run && change->after && ctl_change_differs(change))
 			printf("%s\n", change->after);
 	}
 	if (then)
@@ -198,11 +136,11 @@ static int print_plan_json(const struct ctl_args *args, const struct plan *plan)
 	json_t *files = json_array();
 
 	for (unsigned int i = 0; i < plan->count; i++) {
-		const struct change *change = &plan->changes[i];
+		const struct ctl_change *change = &plan->changes[i];
 
-		json_array_append_new(files, json_pack("{s:s, s:s, s:s*, s:s*}", "path", change->file->path,
+		json_array_append_new(files, json_pack("{s:s, s:s, s:s*, s:s*}", "path", change->path,
 						       "action", action(change),
-						       "backup", leaves_backup(change) ? change->backup_path : NULL,
+						       "backup", ctl_change_leaves_backup(change) ? change->backup_path : NULL,
 						       "text", args->dry_run ? change->after : NULL));
 	}
 	return ctl_print_json(json_pack("{s:b, s:b, s:o, s:s*}", "ok", 1, "dry_run", args->dry_run, "files", files,
@@ -212,12 +150,14 @@ static int print_plan_json(const struct ctl_args *args, const struct plan *plan)
 int ctl_configure(const struct ctl_args *args)
 {
 	cleanup_plan struct plan plan = { 0 };
+	cleanup_error struct vqp_error error = { 0 };
 	int ret = make_plan(args, &plan);
 
-	for (unsigned int i = 0; !ret && !args->dry_run && i < plan.count; i++)
-		ret = carry_out(args, &plan.changes[i]);
 	if (ret)
 		return ret;
+	ret = args->dry_run ? 0 : ctl_changes_make(plan.changes, plan.count, &error);
+	if (ret)
+		return ctl_fail(args, ret, "%s", vqp_error_text(&error));
 	return args->json ? print_plan_json(args, &plan) : print_plan(args, &plan);
 }
 

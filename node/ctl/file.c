@@ -31,7 +31,7 @@ int ctl_file_read(const char *path, char **text)
 
 	*text = NULL;
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
 	if (fstat(fd, &file))
 		return -errno;
 	if (!S_ISREG(file.st_mode))

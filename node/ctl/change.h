@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Changes of configuration files: of several files all are made, or none. */
+#ifndef VQPCTL_CHANGE_H
+#define VQPCTL_CHANGE_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "../../common/error.h"
+
+/* A change of one file. A text is NULL if there is no file. */
+struct ctl_change {
+	char path[PATH_MAX];
+	/* The file from before vqp's first change, if the file is shared. */
+	char backup_path[PATH_MAX];
+	bool shared;	/* Other programs use the file, too, so that a backup is kept. */
+	bool removes;	/* The change takes out what an earlier one has written. */
+	char *before, *after, *backup;	/* Owned by the change. */
+};
+
+/*
+ * Reads the texts `before` and `backup` of the file at `path`. 0, or a negative errno value with
+ * *error set.
+ */
+int ctl_change_read(struct ctl_change *change, const char *path, bool shared, struct vqp_error *error);
+void ctl_change_free(struct ctl_change *change);
+
+/* Does the file change? */
+bool ctl_change_differs(const struct ctl_change *change);
+
+/* Is there a backup after the change? */
+bool ctl_change_leaves_backup(const struct ctl_change *change);
+
+/*
+ * Makes the changes in order. If one fails, those before it are taken back. 0, or a negative errno
+ * value with *error set.
+ */
+int ctl_changes_make(const struct ctl_change *changes, unsigned int count, struct vqp_error *error);
+
+/*
+ * Takes back changes that have been made, the last one first. If a file cannot be restored, this is
+ * added to the text of *error, which says why the changes are taken back.
+ */
+void ctl_changes_undo(const struct ctl_change *changes, unsigned int count, struct vqp_error *error);
+
+#endif

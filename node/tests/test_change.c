@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "../../common/tests/unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../ctl/change.h"
+#include "../ctl/file.h"
+
+static char directory[] = "/tmp/vqp-test-change-XXXXXX";
+
+static int work_in_a_directory(void **state)
+{
+	(void)state;
+	return !mkdtemp(directory) || chdir(directory) || ctl_file_replace("wall", "wall", "");
+}
+
+static int leave_it(void **state)
+{
+	(void)state;
+	unlink("wall");
+	return chdir("/") || rmdir(directory);
+}
+
+static void has(const char *path, const char *text)
+{
+	char *found;
+
+	assert_int_equal(ctl_file_read(path, &found), 0);
+	if (text)
+		assert_string_equal(found, text);
+	else
+		assert_null(found);
+	free(found);
+}
+
+/* Plans that the file gets the text `after`. */
+static struct ctl_change planned(const char *path, bool shared, const char *after)
+{
+	struct ctl_change change = { 0 };
+	struct vqp_error error = { 0 };
+
+	assert_int_equal(ctl_change_read(&change, path, shared, &error), 0);
+	change.after = after ? strdup(after) : NULL;
+	return change;
+}
+
+static void make(struct ctl_change *changes, unsigned int count)
+{
+	struct vqp_error error = { 0 };
+
+	assert_int_equal(ctl_changes_make(changes, count, &error), 0);
+	for (unsigned int i = 0; i < count; i++)
+		ctl_change_free(&changes[i]);
+}
+
+/* Nothing can be made below "wall", which is a file. */
+static void fails_at_the_last(struct ctl_change *changes, unsigned int count)
+{
+	struct vqp_error error = { 0 };
+
+	changes[count - 1] = (struct ctl_change){ .path = "wall/below", .after = strdup("x") };
+	assert_int_equal(ctl_changes_make(changes, count, &error), -ENOTDIR);
+	assert_string_equal(vqp_error_text(&error), "cannot replace wall/below: Not a directory");
+	vqp_error_clear(&error);
+	for (unsigned int i = 0; i < count; i++)
+		ctl_change_free(&changes[i]);
+}
+
+static void if_one_file_fails_all_are_as_they_were(void **state)
+{
+	(void)state;
+	assert_int_equal(ctl_file_replace("shared", "shared", "theirs"), 0);
+	assert_int_equal(chmod("shared", 0640), 0);
+	make((struct ctl_change[2]){ planned("own", false, "of vqp"), planned("shared", true, "both") }, 2);
+	has("own", "of vqp");
+	has("shared", "both");
+	has("shared.before-vqp", "theirs");
+
+	/* a removal */
+	fails_at_the_last((struct ctl_change[3]){ planned("own", false, NULL), planned("shared", true, "theirs") }, 3);
+	has("own", "of vqp");
+	has("shared", "both");
+	has("shared.before-vqp", "theirs");
+
+	/* an addition */
+	make((struct ctl_change[1]){ planned("shared", true, "theirs") }, 1);
+	has("shared.before-vqp", NULL);
+	fails_at_the_last((struct ctl_change[4]){ planned("own", false, "newer"), planned("other", false, "new"),
+						  planned("shared", true, "both") }, 4);
+	has("own", "of vqp");
+	has("other", NULL);
+	has("shared", "theirs");
+	has("shared.before-vqp", NULL);
+}
+
+static void what_was_made_is_taken_back(void **state)
+{
+	struct ctl_change change = planned("shared", true, "both");
+	struct vqp_error error = { 0 };
+	struct stat file;
+
+	(void)state;
+	assert_int_equal(ctl_changes_make(&change, 1, &error), 0);
+	vqp_error_set(&error, -EPROTO, "refused");
+	ctl_changes_undo(&change, 1, &error);
+	assert_string_equal(vqp_error_text(&error), "refused");
+	has("shared", "theirs");
+	has("shared.before-vqp", NULL);
+	assert_int_equal(stat("shared", &file), 0);
+	assert_int_equal(file.st_mode & 07777, 0640);
+	vqp_error_clear(&error);
+	ctl_change_free(&change);
+}
+
+static void what_cannot_be_taken_back_is_told(void **state)
+{
+	struct ctl_change change = planned("own", false, "newer");
+	struct vqp_error error = { 0 };
+
+	(void)state;
+	assert_int_equal(ctl_changes_make(&change, 1, &error), 0);
+	unlink("own");
+	assert_int_equal(mkdir("own", 0700), 0);
+	vqp_error_set(&error, -EPROTO, "refused");
+	ctl_changes_undo(&change, 1, &error);
+	assert_string_equal(vqp_error_text(&error), "refused; and own cannot be restored: Invalid argument");
+	assert_int_equal(error.code, -EPROTO);
+	vqp_error_clear(&error);
+	ctl_change_free(&change);
+	rmdir("own");
+	unlink("shared");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(if_one_file_fails_all_are_as_they_were),
+		cmocka_unit_test(what_was_made_is_taken_back),
+		cmocka_unit_test(what_cannot_be_taken_back_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, work_in_a_directory, leave_it);
+}
