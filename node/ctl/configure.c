@@ -15,14 +15,19 @@
 
 struct plan {
 	const struct ctl_engine *engine;
+	struct ctl_site site;
 	struct ctl_change changes[FILES_MAX];
 	unsigned int count;
+	bool verified;	/* The engine has said that the runtime is in effect. */
 };
 
 static void free_plan(struct plan *plan)
 {
 	for (unsigned int i = 0; i < plan->count; i++)
 		ctl_change_free(&plan->changes[i]);
+	free(plan->site.main);
+	free(plan->site.generated);
+	json_decref(plan->site.shown);
 }
 
 #define cleanup_plan	__attribute__((cleanup(free_plan)))
@@ -59,36 +64,79 @@ static int find_programs(const struct ctl_args *args, struct ctl_programs *progr
 	return ret ? ret : find_program(args, "vqp-hook", programs->hook);
 }
 
-static int plan_change(const struct ctl_args *args, const struct ctl_programs *programs,
-		       const struct ctl_engine_file *file, struct ctl_change *change)
+static int plan_change(const struct ctl_args *args, const struct ctl_site *site, const struct ctl_engine_file *file,
+		       const char *path, struct ctl_change *change)
 {
 	cleanup_error struct vqp_error error = { 0 };
-	int ret = ctl_change_read(change, file->path, file->shared, &error);
+	int ret = ctl_change_read(change, path, file->shared, &error);
 
 	if (ret)
 		return ctl_fail(args, ret, "%s", vqp_error_text(&error));
 	change->removes = args->remove;
 	ret = file->edit(&(struct ctl_edit){ .before = change->before, .backup = change->backup,
-					     .programs = programs, .remove = args->remove },
+					     .site = site, .remove = args->remove },
 			 &change->after, &error);
-	return ret ? ctl_fail(args, ret, "%s: %s", file->path, vqp_error_text(&error)) : 0;
+	return ret ? ctl_fail(args, ret, "%s: %s", path, vqp_error_text(&error)) : 0;
+}
+
+/*
+ * Finds out what the edits depend on. A removal works without the programs, which may have been
+ * removed already, and with files that the engine does not understand.
+ */
+static int look(const struct ctl_args *args, const struct ctl_engine *engine, struct ctl_site *site)
+{
+	cleanup_error struct vqp_error error = { 0 };
+	int ret;
+
+	if (args->config && !engine->config)
+		return ctl_fail(args, EINVAL, "%s takes no --config", engine->name);
+	if (args->config && *args->config != '/')
+		return ctl_fail(args, EINVAL, "--config takes an absolute path, not '%s'", args->config);
+	site->config = args->config ? args->config : engine->config;
+	ret = args->remove ? 0 : find_programs(args, &site->programs);
+	if (ret)
+		return ret;
+	ret = args->remove ? 0 : ctl_site_find_real(site, &error);
+	if (!ret && engine->look)
+		ret = engine->look(site, &error);
+	return ret && !args->remove ? ctl_fail(args, ret, "%s", vqp_error_text(&error)) : 0;
 }
 
 static int make_plan(const struct ctl_args *args, struct plan *plan)
 {
-	struct ctl_programs programs = { 0 };
+	char path[PATH_MAX];
 	int ret;
 
 	plan->engine = ctl_engine_find(args->words[0]);
 	if (!plan->engine)
 		return ctl_fail(args, EINVAL, "no engine '%s': docker, containerd, podman or crio", args->words[0]);
-	/* A removal works without the programs, which may have been removed already. */
-	ret = args->remove ? 0 : find_programs(args, &programs);
-	for (const struct ctl_engine_file *file = plan->engine->files; !ret && file->path; file++) {
-		if (args->remove && ctl_engine_others_have(plan->engine, file->path))
+	ret = look(args, plan->engine, &plan->site);
+	for (const struct ctl_engine_file *file = plan->engine->files; !ret && file->edit; file++) {
+		if (!ctl_engine_file_find(file, &plan->site, path) ||
+		    (args->remove && ctl_engine_others_have(plan->engine, path)))
 			continue;
-		ret = plan_change(args, &programs, file, &plan->changes[plan->count++]);
+		ret = plan_change(args, &plan->site, file, path, &plan->changes[plan->count++]);
 	}
+	return ret;
+}
+
+/*
+ * Makes the changes, and asks the engine what it makes of them. What it does not take is taken
+ * back, so that a restart of the engine does not fail.
+ */
+static int carry_out(struct plan *plan, bool removes, struct vqp_error *error)
+{
+	int ret = ctl_changes_make(plan->changes, plan->count, error);
+
+	if (ret || removes)
+		return ret;
+	ret = plan->engine->verify(&plan->site, error);
+	if (ret >= 0) {
+		plan->verified = ret;
+		return 0;
+	}
+	vqp_error_add_context(error, "what was written is taken back");
+	ctl_changes_undo(plan->changes, plan->count, error);
 	return ret;
 }
 
@@ -126,6 +174,9 @@ static int print_plan(const struct ctl_args *args, const struct plan *plan)
 		if (args->dry_run && change->after && ctl_change_differs(change))
 			printf("%s\n", change->after);
 	}
+	if (!args->dry_run && !args->remove)
+		printf(plan->verified ? "verified: %s\n" : "not verified: no program here has said that %s\n",
+		       plan->engine->verified);
 	if (then)
 		printf("%s: %s\n", args->dry_run ? "Then" : "Now", then);
 	return 0;
@@ -143,7 +194,8 @@ static int print_plan_json(const struct ctl_args *args, const struct plan *plan)
 						       "backup", ctl_change_leaves_backup(change) ? change->backup_path : NULL,
 						       "text", args->dry_run ? change->after : NULL));
 	}
-	return ctl_print_json(json_pack("{s:b, s:b, s:o, s:s*}", "ok", 1, "dry_run", args->dry_run, "files", files,
+	return ctl_print_json(json_pack("{s:b, s:b, s:b, s:o, s:s*}", "ok", 1, "dry_run", args->dry_run,
+					"verified", plan->verified, "files", files,
 					"then", what_then(args, plan)));
 }
 
@@ -155,7 +207,7 @@ int ctl_configure(const struct ctl_args *args)
 
 	if (ret)
 		return ret;
-	ret = args->dry_run ? 0 : ctl_changes_make(plan.changes, plan.count, &error);
+	ret = args->dry_run ? 0 : carry_out(&plan, args->remove, &error);
 	if (ret)
 		return ctl_fail(args, ret, "%s", vqp_error_text(&error));
 	return args->json ? print_plan_json(args, &plan) : print_plan(args, &plan);

@@ -22,7 +22,7 @@ struct ctl_args {
 	uint32_t count;
 	int64_t max_vqps, max_mrs, max_bytes, max_rate;	/* or CTL_NOT_GIVEN, CTL_UNLIMITED */
 	uint8_t priority;	/* 0 if it was not given */
-	const char *netns, *address, *name, *socket, *device, *bundle;
+	const char *netns, *address, *name, *socket, *device, *bundle, *config;
 	char **words;		/* the arguments that are no options */
 	int nwords;
 };

@@ -74,6 +74,16 @@ static bool is_kept(const char *backup, const json_t *json)
 	return backup && !parse(backup, &kept, &error) && json_equal(kept, json);
 }
 
+/* Takes the runtime out or, if somebody else had written it before, puts that one back. */
+static bool take_out(json_t *runtimes, const char *backup)
+{
+	json_auto_t *kept = NULL;
+	cleanup_error struct vqp_error error = { 0 };
+	json_t *theirs = backup && !parse(backup, &kept, &error) ? json_object_get(json_object_get(kept, "runtimes"), NAME) : NULL;
+
+	return theirs ? !json_object_set(runtimes, NAME, theirs) : !json_object_del(runtimes, NAME);
+}
+
 int ctl_daemon_json_remove(const char *before, const char *backup, char **after, struct vqp_error *error)
 {
 	json_auto_t *json = NULL;
@@ -88,7 +98,7 @@ int ctl_daemon_json_remove(const char *before, const char *backup, char **after,
 	standard = json_string_value(json_object_get(json, "default-runtime"));
 	if (standard && !strcmp(standard, NAME))
 		return vqp_error_set(error, -EBUSY, "\"default-runtime\" is " NAME ": name another, or take it out, first");
-	if (json_object_del(runtimes, NAME))
+	if (!take_out(runtimes, backup))
 		return copy(before, after);
 	if (is_kept(backup, json))
 		return copy(backup, after);

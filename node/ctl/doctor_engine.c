@@ -65,24 +65,49 @@ static char *read_below(const struct ctl_doctor *d, const char *path, int *ret)
 	return *ret ? NULL : text;
 }
 
-/* Is there a part of vqp's in the file? A part that cannot be taken out is one, too. */
-static bool has_part(const struct ctl_engine_file *file, const char *text)
+/* Is there a part of vqp's in the file? A part that cannot be taken out is one, too, and so is what cannot be read. */
+static bool has_part(const struct ctl_doctor *d, const struct ctl_site *site, const struct ctl_engine_file *file)
 {
-	cleanup_free char *after = NULL;
+	cleanup_free char *text = NULL, *after = NULL;
 	cleanup_error struct vqp_error error = { 0 };
-
-	return file->edit(&(struct ctl_edit){ .before = text, .remove = true }, &after, &error) || !after ||
-	       strcmp(text, after);
-}
-
-static bool is_configured(const struct ctl_doctor *d, const char *name)
-{
-	const struct ctl_engine_file *own = ctl_engine_find(name)->files;
-	cleanup_free char *text = NULL;
+	char path[PATH_MAX];
 	int ret;
 
-	text = read_below(d, own->path, &ret);
-	return ret || (text && has_part(own, text));
+	if (!ctl_engine_file_find(file, site, path))
+		return false;
+	text = read_below(d, path, &ret);
+	if (!text)
+		return ret;
+	return file->edit(&(struct ctl_edit){ .before = text, .site = site, .remove = true }, &after, &error) ||
+	       !after || strcmp(text, after);
+}
+
+/* Is the file one that only this engine reads, by which the engine knows the runtime? */
+static bool is_own(const struct ctl_engine *engine, const struct ctl_engine_file *file)
+{
+	return file == engine->files || file->find;
+}
+
+/* Reads what tells where the engine's files are; the caller frees site->main. */
+static void read_site(const struct ctl_doctor *d, const struct ctl_engine *engine, struct ctl_site *site)
+{
+	int ret;
+
+	*site = (struct ctl_site){ .config = engine->config };
+	if (site->config)
+		site->main = read_below(d, site->config, &ret);
+}
+
+static bool is_configured(const struct ctl_doctor *d, const struct ctl_engine *engine)
+{
+	struct ctl_site site;
+	bool configured = false;
+
+	read_site(d, engine, &site);
+	for (const struct ctl_engine_file *file = engine->files; file->edit; file++)
+		configured |= is_own(engine, file) && has_part(d, &site, file);
+	free(site.main);
+	return configured;
 }
 
 /* Looks whether a file names programs that are there. Returns whether all is well. */
@@ -130,17 +155,23 @@ static bool has_read(struct ctl_doctor *d, const char *id, unsigned int engine)
 static void look_at_engine(struct ctl_doctor *d, unsigned int engine)
 {
 	const char *name = engines[engine].name;
-	char id[32], configure[64];
+	const struct ctl_engine *known = ctl_engine_find(name);
+	char id[32], configure[64], path[PATH_MAX];
+	struct ctl_site site;
 	bool well = true;
 
 	snprintf(id, sizeof(id), "engine.%s", name);
 	snprintf(configure, sizeof(configure), "make install, or vqpctl configure %s", name);
-	if (!is_configured(d, name)) {
+	if (!is_configured(d, known)) {
 		ctl_doctor_find(d, CTL_OK, id, NULL, NULL, "not configured: vqpctl configure %s", name);
 		return;
 	}
-	for (const struct ctl_engine_file *file = ctl_engine_find(name)->files; file->path; file++)
-		well &= look_at_file(d, id, file->path, configure);
+	read_site(d, known, &site);
+	for (const struct ctl_engine_file *file = known->files; file->edit; file++)
+		/* An engine with several files of its own knows the runtime by one of them. */
+		if (ctl_engine_file_find(file, &site, path) && (!file->find || has_part(d, &site, file)))
+			well &= look_at_file(d, id, path, configure);
+	free(site.main);
 	if (well && has_read(d, id, engine))
 		ctl_doctor_find(d, CTL_OK, id, NULL, NULL, "configured, with programs that are there");
 }
@@ -181,7 +212,7 @@ int ctl_doctor_list_has(const char *text, const char *type)
 static const char *cni_engine(const struct ctl_doctor *d)
 {
 	for (unsigned int i = 0; i < NENGINES; i++)
-		if (engines[i].cni && is_configured(d, engines[i].name))
+		if (engines[i].cni && is_configured(d, ctl_engine_find(engines[i].name)))
 			return engines[i].name;
 	return NULL;
 }

@@ -8,12 +8,17 @@
 
 #include "../../include/uapi/linux/vqp.h"
 #include "../../common/cleanup.h"
+#include "ask.h"
+#include "containerd.h"
+#include "crio.h"
 #include "daemon_json.h"
 #include "engine.h"
 #include "file.h"
-#include "toml_block.h"
+#include "handler.h"
+#include "toml.h"
 
 #define HOOK_TIMEOUT_S 30	/* longer than a call of vqpd may take */
+#define PODMAN_CONFIG	"/etc/containers/containers.conf"
 #define HOOK_IN_CONTAINER "/dev/vqp-hook"
 
 __attribute__((format(printf, 2, 3)))
@@ -74,7 +79,7 @@ static int edit_cdi(const struct ctl_edit *edit, char **after, struct vqp_error 
 {
 	(void)error;
 	*after = NULL;
-	return edit->remove ? 0 : write_json(after, ctl_engine_cdi(edit->programs));
+	return edit->remove ? 0 : write_json(after, ctl_engine_cdi(&edit->site->programs));
 }
 
 /*
@@ -86,7 +91,7 @@ static int edit_hook(const struct ctl_edit *edit, const char *stage, char **afte
 	if (edit->remove)
 		return 0;
 	return write_json(after, json_pack("{s:s, s:{s:s, s:[s, s], s:i}, s:{s:{s:s}}, s:[s]}", "version", "1.0.0",
-					   "hook", "path", edit->programs->hook, "args", "vqp-hook", stage,
+					   "hook", "path", edit->site->programs.hook, "args", "vqp-hook", stage,
 					   "timeout", HOOK_TIMEOUT_S,
 					   "when", "annotations", "^io\\.vqp\\.[a-z_]+$", "^.", "stages", stage));
 }
@@ -110,19 +115,7 @@ static int edit_podman(const struct ctl_edit *edit, char **after, struct vqp_err
 	return edit->remove ? 0 : write_text(after,
 		"# Written by vqpctl configure podman\n"
 		"[engine.runtimes]\n"
-		"vqp = [\"%s\"]\n", edit->programs->runtime);
-}
-
-static int edit_crio(const struct ctl_edit *edit, char **after, struct vqp_error *error)
-{
-	(void)error;
-	*after = NULL;
-	return edit->remove ? 0 : write_text(after,
-		"# Written by vqpctl configure crio\n"
-		"[crio.runtime.runtimes.vqp]\n"
-		"runtime_path = \"%s\"\n"
-		"runtime_type = \"oci\"\n"
-		"runtime_root = \"/run/vqp-runtime\"\n", edit->programs->runtime);
+		"vqp = [\"%s\"]\n", edit->site->programs.runtime);
 }
 
 /* ---- Files that are shared with others ---- */
@@ -130,70 +123,125 @@ static int edit_crio(const struct ctl_edit *edit, char **after, struct vqp_error
 static int edit_docker(const struct ctl_edit *edit, char **after, struct vqp_error *error)
 {
 	return edit->remove ? ctl_daemon_json_remove(edit->before, edit->backup, after, error)
-			    : ctl_daemon_json_add(edit->before, edit->programs->runtime, after, error);
+			    : ctl_daemon_json_add(edit->before, edit->site->programs.runtime, after, error);
 }
 
-/*
- * Edits a block in containerd's own file, and not in a directory that it imports: up to 1.7 an
- * imported file with a plugin replaces all that the main file says of that plugin. vqp-runtime gets
- * the options of runc, or else its containers would be in other cgroups than their pods
- * (SystemdCgroup).
- */
-static int edit_containerd(const struct ctl_edit *edit, char **after, struct vqp_error *error)
-{
-	const char *plugin = ctl_toml_version(edit->before) == 3 ? "io.containerd.cri.v1.runtime"
-								 : "io.containerd.grpc.v1.cri";
-	cleanup_free char *standard = NULL, *block = NULL, *options = NULL;
+/* ---- What engines say before and afterwards ---- */
 
-	*after = NULL;
-	if (edit->remove)
-		return ctl_toml_block_remove(edit->before, edit->backup, after, error);
-	if (ctl_toml_table_copy(edit->before, "containerd.runtimes.runc.options", "BinaryName", &options) ||
-	    write_text(&standard,
-		       "[plugins.\"%s\".containerd.runtimes.runc]\n"
-		       "runtime_type = \"io.containerd.runc.v2\"\n", plugin) ||
-	    write_text(&block,
-		       "[plugins.\"%s\".containerd.runtimes.vqp]\n"
-		       "runtime_type = \"io.containerd.runc.v2\"\n"
-		       "pod_annotations = [\"io.vqp.*\"]\n"
-		       "[plugins.\"%s\".containerd.runtimes.vqp.options]\n"
-		       "BinaryName = \"%s\"\n"
-		       "%s", plugin, plugin, edit->programs->runtime, options))
-		return -ENOMEM;
-	return ctl_toml_block_add(edit->before, standard, block, after, error);
+/* Beside a file that podman does not understand nothing takes effect. */
+static int look_podman(struct ctl_site *site, struct vqp_error *error)
+{
+	json_auto_t *parsed = NULL;
+	int ret = ctl_file_read(PODMAN_CONFIG, &site->main);
+
+	if (ret)
+		return vqp_error_set(error, ret, "cannot read " PODMAN_CONFIG ": %s", strerror(-ret));
+	parsed = site->main ? ctl_toml_parse(site->main, error) : NULL;
+	return site->main && !parsed ? vqp_error_add_context(error, PODMAN_CONFIG) : 0;
+}
+
+/* Docker before 23 cannot validate, and no version shows its runtimes without running. */
+static int verify_docker(const struct ctl_site *site, struct vqp_error *error)
+{
+	cleanup_error struct vqp_error no_help = { 0 };
+	cleanup_free char *help = NULL, *output = NULL;
+	char dockerd[PATH_MAX];
+
+	if (!ctl_ask_finds("dockerd", dockerd) ||
+	    ctl_ask((const char *const[]){ dockerd, "--help", NULL }, &help, &no_help) || !strstr(help, "--validate"))
+		return 0;
+	return ctl_ask((const char *const[]){ dockerd, "--validate", "--config-file", site->config, NULL }, &output, error) ?
+	       error->code : 1;
+}
+
+/* What podman says of its runtime: of vqp, or of the default one if `runtime` is NULL. */
+static int ask_podman(const char *podman, const char *runtime, char **output, struct vqp_error *error)
+{
+	const char *option = runtime ? "--runtime" : NULL;
+	const char *const vqp[] = { podman, option, runtime, "info", "--format", "{{.Host.OCIRuntime.Path}}", NULL };
+	const char *const standard[] = { podman, "info", "--format", "{{.Host.OCIRuntime.Path}}", NULL };
+
+	return ctl_ask(runtime ? vqp : standard, output, error);
+}
+
+static int verify_podman(const struct ctl_site *site, struct vqp_error *error)
+{
+	cleanup_error struct vqp_error ignored = { 0 };
+	cleanup_free char *output = NULL, *other = NULL;
+	char podman[PATH_MAX];
+
+	if (!ctl_ask_finds("podman", podman))
+		return 0;
+	/* Where podman does not work at all, it says nothing of the runtime. */
+	if (ask_podman(podman, CTL_HANDLER, &output, error)) {
+		if (!ask_podman(podman, NULL, &other, &ignored))
+			return error->code;
+		vqp_error_clear(error);
+		return 0;
+	}
+	output[strcspn(output, "\n")] = '\0';
+	if (strcmp(output, site->programs.runtime))
+		return vqp_error_set(error, -EPROTO, "podman would start %s as vqp: another of its files has a runtime vqp", output);
+	return 1;
+}
+
+static bool find_main(const struct ctl_site *site, char path[PATH_MAX])
+{
+	return snprintf(path, PATH_MAX, "%s", site->config) < PATH_MAX;
 }
 
 #define CDI_FILE \
-	{ "/etc/cdi/vqp.json", false, edit_cdi }
+	{ .path = "/etc/cdi/vqp.json", .edit = edit_cdi }
 #define HOOK_FILES \
-	{ "/usr/share/containers/oci/hooks.d/vqp-create.json", false, edit_create_hook }, \
-	{ "/usr/share/containers/oci/hooks.d/vqp-poststop.json", false, edit_poststop_hook }, \
+	{ .path = "/usr/share/containers/oci/hooks.d/vqp-create.json", .edit = edit_create_hook }, \
+	{ .path = "/usr/share/containers/oci/hooks.d/vqp-poststop.json", .edit = edit_poststop_hook }, \
 	CDI_FILE
+#define MAIN_FILE	.find = find_main, .shared = true
 
 static const struct ctl_engine engines[] = {
-	{ "docker", (const struct ctl_engine_file[]){
-		{ "/etc/docker/daemon.json", true, edit_docker }, CDI_FILE, { 0 },
-	}, "systemctl reload docker    (no container stops)",
-	   "systemctl restart docker    (a reload forgets no runtime; until then it still knows this one)" },
-	{ "containerd", (const struct ctl_engine_file[]){
-		{ "/etc/containerd/config.toml", true, edit_containerd }, { 0 },
-	}, "containerd config dump | grep vqp-runtime && systemctl restart containerd    (no container stops)",
-	   "systemctl restart containerd    (no container stops)" },
-	{ "podman", (const struct ctl_engine_file[]){
-		{ "/etc/containers/containers.conf.d/50-vqp.conf", false, edit_podman }, HOOK_FILES, { 0 },
-	}, NULL, NULL },
-	{ "crio", (const struct ctl_engine_file[]){
-		{ "/etc/crio/crio.conf.d/50-vqp.conf", false, edit_crio }, HOOK_FILES, { 0 },
-	}, "systemctl restart crio    (no container stops)", "systemctl restart crio    (no container stops)" },
+	{
+		.name = "docker", .config = "/etc/docker/daemon.json", .verified = "dockerd takes the file", .verify = verify_docker,
+		.files = (const struct ctl_engine_file[]){
+			{ MAIN_FILE, .edit = edit_docker }, CDI_FILE, { 0 },
+		},
+		.then = "systemctl reload docker    (no container stops)",
+		.then_removed = "systemctl restart docker    (a reload forgets no runtime; until then it still knows this one)",
+	}, {
+		.name = "containerd", .config = CTL_CONTAINERD_CONFIG, .verified = "containerd shows the runtime",
+		.look = ctl_containerd_look, .verify = ctl_containerd_verify,
+		.files = (const struct ctl_engine_file[]){
+			{ MAIN_FILE, .edit = ctl_containerd_edit },
+			{ .find = ctl_containerd_import, .edit = ctl_containerd_edit_import }, { 0 },
+		},
+		.then = "systemctl restart containerd    (no container stops)",
+		.then_removed = "systemctl restart containerd    (no container stops)",
+	}, {
+		.name = "podman", .verified = "podman shows the runtime", .look = look_podman, .verify = verify_podman,
+		.files = (const struct ctl_engine_file[]){
+			{ .path = "/etc/containers/containers.conf.d/50-vqp.conf", .edit = edit_podman }, HOOK_FILES, { 0 },
+		},
+	}, {
+		.name = "crio", .config = CTL_CRIO_CONFIG, .verified = "CRI-O shows the runtime",
+		.look = ctl_crio_look, .verify = ctl_crio_verify,
+		.files = (const struct ctl_engine_file[]){
+			{ .find = ctl_crio_file, .edit = ctl_crio_edit }, HOOK_FILES, { 0 },
+		},
+		.then = "systemctl restart crio    (no container stops)",
+		.then_removed = "systemctl restart crio    (no container stops)",
+	},
 };
+
+bool ctl_engine_file_find(const struct ctl_engine_file *file, const struct ctl_site *site, char path[PATH_MAX])
+{
+	return file->find ? file->find(site, path) : snprintf(path, PATH_MAX, "%s", file->path) < PATH_MAX;
+}
 
 static bool has_file(const struct ctl_engine *engine, const char *path)
 {
-	const struct ctl_engine_file *file = engine->files;
-
-	while (file->path && strcmp(file->path, path))
-		file++;
-	return file->path;
+	for (const struct ctl_engine_file *file = engine->files; file->edit; file++)
+		if (file->path && !strcmp(file->path, path))
+			return true;
+	return false;
 }
 
 /*
@@ -203,15 +251,19 @@ static bool has_file(const struct ctl_engine *engine, const char *path)
 static bool is_configured(const struct ctl_engine *engine)
 {
 	const struct ctl_engine_file *own = engine->files;
+	const struct ctl_site site = { .config = engine->config };
 	cleanup_free char *before = NULL, *after = NULL;
 	cleanup_error struct vqp_error error = { 0 };
+	char path[PATH_MAX];
 
+	if (!ctl_engine_file_find(own, &site, path))
+		return false;
 	if (!own->shared)
-		return !access(own->path, F_OK);
-	if (ctl_file_read(own->path, &before) || !before)
+		return !access(path, F_OK);
+	if (ctl_file_read(path, &before) || !before)
 		return false;
 	/* A part that cannot be removed is there, too. */
-	return own->edit(&(struct ctl_edit){ .before = before, .remove = true }, &after, &error) ||
+	return own->edit(&(struct ctl_edit){ .before = before, .site = &site, .remove = true }, &after, &error) ||
 	       !after || strcmp(before, after);
 }
 

@@ -3,26 +3,13 @@
 #ifndef VQPCTL_ENGINE_H
 #define VQPCTL_ENGINE_H
 
-#include <jansson.h>
-#include <limits.h>
-#include <stdbool.h>
-
-#include "../../common/error.h"
-
-/* The absolute paths of programs that are installed together with vqpctl. */
-struct ctl_programs {
-	char runtime[PATH_MAX], hook[PATH_MAX];
-};
-
-/* The text of a file, and what else an edit depends on. A text is NULL if there is no file. */
-struct ctl_edit {
-	const char *before, *backup;
-	const struct ctl_programs *programs;
-	bool remove;
-};
+#include "site.h"
 
 struct ctl_engine_file {
+	/* A path that is always the same, or */
 	const char *path;
+	/* what finds it; false if there is no such file. */
+	bool (*find)(const struct ctl_site *site, char path[PATH_MAX]);
 	bool shared;	/* Other programs use the file, too, so that a backup is kept. */
 	/*
 	 * Makes the text *after, which the caller frees; NULL stands for no file. 0, or a negative
@@ -33,10 +20,24 @@ struct ctl_engine_file {
 
 struct ctl_engine {
 	const char *name;
-	/* The first file is the engine's own; an entry without a path ends the list. */
+	const char *config;	/* The path of its main file, in place of which --config names another; or NULL. */
+	const char *verified;	/* What a success of verify() says. */
+	/* The first file is the engine's own; an entry without an edit ends the list. */
 	const struct ctl_engine_file *files;
+	/*
+	 * Finds out what edits depend on, if they depend on other files; or NULL. 0, or a negative
+	 * errno value with *error set.
+	 */
+	int (*look)(struct ctl_site *site, struct vqp_error *error);
+	/*
+	 * Asks the engine whether the runtime is in effect. 1 if it is, 0 if the engine is not here
+	 * or cannot say, or a negative errno value with *error set.
+	 */
+	int (*verify)(const struct ctl_site *site, struct vqp_error *error);
 	const char *then, *then_removed;	/* the steps that are left to the operator, or NULL */
 };
+
+bool ctl_engine_file_find(const struct ctl_engine_file *file, const struct ctl_site *site, char path[PATH_MAX]);
 
 /* Returns the engine of that name, or NULL. */
 const struct ctl_engine *ctl_engine_find(const char *name);

@@ -37,7 +37,7 @@ static const struct ctl_command commands[] = {
 	  "what the RDMA device can do, and whether it is what vqp needs", ctl_selftest },
 	{ "doctor", NULL, "sAb", 0, 0, "[--all] [--bundle FILE] [--socket PATH]",
 	  "what is wrong with this node, and what to do", ctl_doctor },
-	{ "configure", NULL, "dr", 1, 1, "docker|containerd|podman|crio [--dry-run] [--remove]",
+	{ "configure", NULL, "drC", 1, 1, "docker|containerd|podman|crio [--config PATH] [--dry-run] [--remove]",
 	  "tell a container engine of the runtime vqp, or take that back", ctl_configure },
 	{ "cdi", NULL, "", 0, 0, "", "print the CDI specification of the device vqp.io/device=vqp", ctl_cdi },
 };
@@ -70,6 +70,7 @@ static void print_help(const char *noun)
 	puts("  --full             with --json, also addresses and numbers that tell which machine it is");
 	puts("  --all              with doctor, also what is right");
 	puts("  --bundle FILE      what a report of a fault needs, without secrets: FILE.tar.gz, or a directory");
+	puts("  --config PATH      the engine's main file, where that is not the usual one");
 	puts("  --dry-run          change nothing, print what would be written");
 	puts("  --remove           take out what configure has written, and nothing else");
 	puts("  --socket PATH      of vqpd, for status and doctor (default " VQPD_SOCKET_PATH ")");
@@ -160,6 +161,9 @@ static void take_option(struct ctl_args *args, int option, const char *value)
 	case 'b':
 		args->bundle = value;
 		break;
+	case 'C':
+		args->config = value;
+		break;
 	case 'd':
 		args->dry_run = true;
 		break;
@@ -202,6 +206,7 @@ int main(int argc, char **argv)
 		{ "full", no_argument, NULL, 'F' },
 		{ "all", no_argument, NULL, 'A' },
 		{ "bundle", required_argument, NULL, 'b' },
+		{ "config", required_argument, NULL, 'C' },
 		{ "dry-run", no_argument, NULL, 'd' },
 		{ "remove", no_argument, NULL, 'r' },
 		{ "max-vqps", required_argument, NULL, 'V' },

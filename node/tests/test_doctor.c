@@ -86,14 +86,21 @@ static void put_program(const char *path)
 /* Writes an engine's files as vqpctl configure does. */
 static void configure(const char *engine)
 {
-	static const struct ctl_programs programs = { "/opt/vqp/vqp-runtime", "/opt/vqp/vqp-hook" };
+	const struct ctl_site site = {
+		.programs = { "/opt/vqp/vqp-runtime", "/opt/vqp/vqp-hook" },
+		.config = ctl_engine_find(engine)->config,
+		.real = "/usr/bin/runc",
+	};
+	char path[PATH_MAX];
 
-	for (const struct ctl_engine_file *file = ctl_engine_find(engine)->files; file->path; file++) {
+	for (const struct ctl_engine_file *file = ctl_engine_find(engine)->files; file->edit; file++) {
 		struct vqp_error error = { 0 };
 		char *text;
 
-		assert_int_equal(file->edit(&(struct ctl_edit){ .programs = &programs }, &text, &error), 0);
-		put(file->path, text);
+		if (!ctl_engine_file_find(file, &site, path))
+			continue;
+		assert_int_equal(file->edit(&(struct ctl_edit){ .site = &site }, &text, &error), 0);
+		put(path, text);
 		free(text);
 	}
 }

@@ -8,17 +8,24 @@
 
 #include "../ctl/engine.h"
 
-static const struct ctl_programs programs = { .runtime = "/usr/local/bin/vqp-runtime", .hook = "/usr/local/bin/vqp-hook" };
+static struct ctl_site site = {
+	.programs = { .runtime = "/usr/local/bin/vqp-runtime", .hook = "/usr/local/bin/vqp-hook" },
+	.config = "/etc/containerd/config.toml", .real = "/usr/sbin/runc",
+};
 
 /* The engine's first file, edited. */
 static int edit(const char *engine, const char *before, const char *backup, bool remove, char **after,
 		struct vqp_error *error)
 {
 	const struct ctl_engine_file *file = ctl_engine_find(engine)->files;
+	struct ctl_site its = site;
+	int ret;
 
 	*after = NULL;
-	return file->edit(&(struct ctl_edit){ .before = before, .backup = backup, .programs = &programs, .remove = remove },
-			  after, error);
+	its.main = before ? strdup(before) : NULL;
+	ret = file->edit(&(struct ctl_edit){ .before = before, .backup = backup, .site = &its, .remove = remove }, after, error);
+	free(its.main);
+	return ret;
 }
 
 static char *edited(const char *engine, const char *before, const char *backup, bool remove)
@@ -47,7 +54,7 @@ static void comes_and_goes(const char *engine, const char *before)
 {
 	char *once = edited(engine, before, NULL, false), *twice, *undone;
 
-	assert_non_null(strstr(once, programs.runtime));
+	assert_non_null(strstr(once, site.programs.runtime));
 	twice = edited(engine, once, before, false);
 	assert_string_equal(once, twice);
 	undone = edited(engine, once, before, true);
@@ -68,7 +75,7 @@ static void docker_has_the_runtime_beside_all_else(void **state)
 	(void)state;
 	unit_assert_string(json, "bip", "10.1.0.1/24");
 	unit_assert_string(json_object_get(runtimes, "kata"), "path", "/k");
-	unit_assert_string(json_object_get(runtimes, "vqp"), "path", programs.runtime);
+	unit_assert_string(json_object_get(runtimes, "vqp"), "path", site.programs.runtime);
 	json_decref(json);
 	free(after);
 }
@@ -79,7 +86,7 @@ static void docker_s_other_settings_of_the_runtime_stay(void **state)
 	json_t *json = unit_json(after), *vqp = json_object_get(json_object_get(json, "runtimes"), "vqp");
 
 	(void)state;
-	unit_assert_string(vqp, "path", programs.runtime);
+	unit_assert_string(vqp, "path", site.programs.runtime);
 	assert_int_equal(json_array_size(json_object_get(vqp, "runtimeArgs")), 1);
 	json_decref(json);
 	free(after);
@@ -107,6 +114,12 @@ static void docker_keeps_what_changed_since(void **state)
 	assert_string_equal(after, "{\"debug\":true}");
 	free(after);
 	assert_null(edited("docker", NULL, NULL, true));
+}
+
+static void docker_has_again_what_somebody_else_called_vqp(void **state)
+{
+	(void)state;
+	comes_and_goes("docker", "{\"runtimes\": {\"vqp\": {\"path\": \"/old\"}}}");
 }
 
 static void docker_s_malformed_file_stays(void **state)
@@ -151,42 +164,155 @@ static void containerd_still_has_runc(void **state)
 }
 
 /* As kubeadm's users have it, and as containerd 2 writes it. */
-static void containerd_s_options_of_runc_are_vqp_s(void **state)
+static void containerd_s_default_runtime_is_what_vqp_is_like(void **state)
 {
 	static const char two[] =
 		"version = 2\n"
-		"[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n"
+		"plugins.\"io.containerd.grpc.v1.cri\".containerd.default_runtime_name = 's.t'\n"
+		"[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.\"s.t\"]\n"
 		"  runtime_type = \"io.containerd.runc.v2\"\n"
-		"  [plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\n"
-		"    BinaryName = \"/opt/runc\"\n"
-		"    # a word of theirs\n"
-		"    SystemdCgroup = true\n"
-		"\n"
-		"    Root = \"/run/r\"\n"
-		"  [plugins.\"io.containerd.grpc.v1.cri\".other]\n"
-		"    x = 1\n";
+		"  base_runtime_spec = \"/etc/containerd/\\\"base\\\".json\"\n"
+		"  pod_annotations = [\"a.*\", \n\"b\"] # two\n"
+		"  cni_max_conf_num = 2\n"
+		"  snapshotter = \"\"\n"
+		"  options = { BinaryName = 'runc', SystemdCgroup = true, \"Root\" = '/run/r' }\n";
 	static const char three[] =
 		"version = 3\n"
+		"[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]\n"
+		"\t'runtime_type' = 'io.containerd.runc.v2'\n"
 		"[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]\n"
 		"\t'BinaryName' = ''\n"
 		"\tSystemdCgroup = true";
 	char *after = edited("containerd", two, NULL, false);
 
 	(void)state;
-	assert_non_null(strstr(after, "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.vqp.options]\n"
-				      "BinaryName = \"/usr/local/bin/vqp-runtime\"\n"
-				      "SystemdCgroup = true\n"
-				      "Root = \"/run/r\"\n"
-				      "# The end"));
+	assert_string_equal(after + strlen(two),
+			    "# The runtime vqp, by vqpctl configure containerd; --remove takes it out.\n"
+			    "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.vqp]\n"
+			    "base_runtime_spec = \"/etc/containerd/\\\"base\\\".json\"\n"
+			    "cni_max_conf_num = 2\n"
+			    "pod_annotations = [\"a.*\", \"b\", \"io.vqp.*\"]\n"
+			    "runtime_type = \"io.containerd.runc.v2\"\n"
+			    "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.vqp.options]\n"
+			    "BinaryName = \"/usr/local/bin/vqp-runtime\"\n"
+			    "Root = \"/run/r\"\n"
+			    "SystemdCgroup = true\n"
+			    "# The end of the runtime vqp.\n");
 	free(after);
 	after = edited("containerd", three, NULL, false);
 	assert_non_null(strstr(after, "[plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.vqp.options]\n"
-				      "BinaryName = \"/usr/local/bin/vqp-runtime\"\n"
 				      "SystemdCgroup = true\n"
+				      "BinaryName = \"/usr/local/bin/vqp-runtime\"\n"
 				      "# The end"));
 	free(after);
 	comes_and_goes("containerd", two);
 	comes_and_goes("containerd", three);
+}
+
+/* What containerd shows counts more than its file: it knows what the file imports. */
+static void containerd_s_own_view_counts(void **state)
+{
+	char *after;
+
+	(void)state;
+	site.shown = unit_json("{\"version\": 2, \"plugins\": {\"io.containerd.grpc.v1.cri\": {\"containerd\": {"
+			       "\"default_runtime_name\": \"a.b\", \"runtimes\": {"
+			       "\"a.b\": {\"runtime_type\": \"io.containerd.runc.v2\", \"snapshotter\": \"s\"}}}}}}");
+	after = edited("containerd", "version = 2\n", NULL, false);
+	assert_non_null(strstr(after, ".containerd.runtimes.\"a.b\"]\nruntime_type = \"io.containerd.runc.v2\"\nsnapshotter = \"s\"\n"));
+	free(after);
+	json_decref(site.shown);
+	site.shown = unit_json("{\"version\": 2, \"plugins\": {\"io.containerd.grpc.v1.cri\": {\"containerd\": {\"runtimes\": {"
+			       "\"runc\": {\"runtime_type\": \"io.containerd.runc.v2\", \"sandbox_mode\": \"podsandbox\","
+			       "\"snapshotter\": \"\", \"options\": {\"SystemdCgroup\": true, \"IoUid\": 0}}}}}}}");
+	after = edited("containerd", "version = 2\n", NULL, false);
+	assert_non_null(strstr(after, "runtimes.vqp.options]\nSystemdCgroup = true\nBinaryName = \"/usr/local/bin/vqp-runtime\"\n#"));
+	assert_null(strstr(after, "IoUid"));
+	assert_null(strstr(after, "snapshotter"));
+	assert_null(strstr(after, "sandbox_mode"));
+	free(after);
+	json_decref(site.shown);
+	site.shown = unit_json("{\"version\": 2, \"disabled_plugins\": [\"x\", \"io.containerd.grpc.v1.cri\"]}");
+	refuses("containerd", "version = 2\n", false, "disabled_plugins");
+	json_decref(site.shown);
+	site.shown = unit_json("{\"version\": 3, \"plugins\": {\"io.containerd.cri.v1.runtime\": {\"containerd\": "
+			       "{\"runtimes\": {\"vqp\": {}}}}}}");
+	refuses("containerd", "version = 3\n", false, "imports has a runtime vqp");
+	json_decref(site.shown);
+	site.shown = NULL;
+}
+
+/* vqp-runtime would start runc in place of another program. */
+static void a_runtime_that_vqp_would_not_start_is_named_first(void **state)
+{
+	static const char nvidia[] =
+		"version = 2\n"
+		"[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n"
+		"runtime_type = \"io.containerd.runc.v2\"\n"
+		"options.BinaryName = \"/usr/bin/nvidia-container-runtime\"\n";
+
+	(void)state;
+	refuses("containerd", nvidia, false, "as \"runtime\" in /etc/vqp/runtime.json");
+	site.real_is_chosen = true;
+	comes_and_goes("containerd", nvidia);
+	site.real_is_chosen = false;
+}
+
+/* The text of the file that an edit of the main one leaves to it. */
+static char *imported(const char *text, const char *config, char path[PATH_MAX])
+{
+	const struct ctl_engine_file *file = &ctl_engine_find("containerd")->files[1];
+	struct vqp_error error = { 0 };
+	struct ctl_site its = site;
+	char *after = NULL;
+
+	its.main = strdup(text);
+	its.config = config;
+	if (ctl_engine_file_find(file, &its, path))
+		assert_int_equal(file->edit(&(struct ctl_edit){ .site = &its }, &after, &error), 0);
+	free(its.main);
+	return after;
+}
+
+static void containerd_2_has_a_file_in_a_directory_that_it_imports(void **state)
+{
+	static const char text[] = "version = 3\nimports = ['one.toml', 'conf.d/*.toml']\n";
+	char path[PATH_MAX], *after = edited("containerd", text, NULL, false);
+
+	(void)state;
+	assert_string_equal(after, text);
+	free(after);
+	after = imported(text, "/a/b/config.toml", path);
+	assert_string_equal(path, "/a/b/conf.d/50-vqp.toml");
+	assert_non_null(strstr(after, "\nversion = 3\n[plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.vqp]\n"));
+	free(after);
+	after = imported("version = 3\nimports = ['/c/*.toml']\n", "/a/b/config.toml", path);
+	assert_string_equal(path, "/c/50-vqp.toml");
+	free(after);
+	assert_null(imported("version = 2\nimports = ['/c/*.toml']\n", "/a/b/config.toml", path));
+	assert_null(imported("version = 3\nimports = ['/c/*/*.toml', '/c/d', 7]\n", "/a/b/config.toml", path));
+}
+
+static void k3s_has_a_template(void **state)
+{
+	char *after;
+
+	(void)state;
+	site.config = "/k/config.toml.tmpl";
+	site.generated = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n"
+			 "runtime_type = \"io.containerd.runc.v2\"\noptions.SystemdCgroup = true\n";
+	after = edited("containerd", NULL, NULL, false);
+	assert_int_equal(strncmp(after, "{{ template \"base\" . }}\n# The runtime vqp", 40), 0);
+	assert_non_null(strstr(after, "SystemdCgroup = true\n"));
+	free(after);
+	comes_and_goes("containerd", NULL);
+	comes_and_goes("containerd", "# mine\n{{ template \"base\" . }}\n[debug]\nlevel = \"info\"");
+	refuses("containerd", "version = 2\n", false, "template");
+	refuses("containerd", "{{ template \"base\" . }}\n{{ end }}", false, "template");
+	site.generated = NULL;
+	site.config = "/k/config.toml";
+	refuses("containerd", "\n# by k3s. DO NOT EDIT.\nversion = 2\n", false, "--config /k/config.toml.tmpl");
+	site.config = "/etc/containerd/config.toml";
 }
 
 static void containerd_s_file_comes_back(void **state)
@@ -195,6 +321,10 @@ static void containerd_s_file_comes_back(void **state)
 	comes_and_goes("containerd", NULL);
 	comes_and_goes("containerd", "# mine\nversion = 2\n\n[plugins]\n\n");
 	comes_and_goes("containerd", "  version=3\n[a]\nversion = 1\n");
+	comes_and_goes("containerd", "");
+	comes_and_goes("containerd", "# version = 2");
+	comes_and_goes("containerd", "version = 1\n");
+	comes_and_goes("containerd", "version = 2\r\n[a]\r\nb = 1\r\n");
 	comes_and_goes("containerd", "version = 2\n[a]");
 	comes_and_goes("containerd", "version = 2");
 	comes_and_goes("containerd", "version = 2\n");
@@ -222,10 +352,17 @@ static void containerd_s_strange_file_stays(void **state)
 	char *after = edited("containerd", "version = 2\n", NULL, false), *end;
 
 	(void)state;
-	refuses("containerd", "", false, "version 1");
-	refuses("containerd", "[plugins]\nversion = 2\n", false, "version 1");
-	refuses("containerd", "version = 1\n", false, "version 1");
-	refuses("containerd", "version = 2\n  [plugins.cri.containerd.runtimes.vqp]\n", false, "somebody else");
+	refuses("containerd", "version = 0\n", false, "version");
+	refuses("containerd", "version = 4\n", false, "version");
+	refuses("containerd", "version = 2\nversion = 2\n", false, "not TOML: line 2");
+	refuses("containerd", "version = 2\nx = 2024-01-01\n", false, "a date");
+	refuses("containerd", "version = 2\nx = \"\\u0000\"\n", false, "a zero byte");
+	refuses("containerd", "disabled_plugins = ['cri']\n", false, "disabled_plugins");
+	refuses("containerd", "version = 2\nplugins = {}\n", false, "nothing can be added");
+	refuses("containerd", "version = 2\n  [plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.\"\\u0076qp\"]\n", false,
+		"somebody else");
+	refuses("containerd", "version = 2\nplugins.\"io.containerd.grpc.v1.cri\".containerd.default_runtime_name = 'vqp'\n", true,
+		"default_runtime_name");
 	end = strstr(after, "# The end");
 	*end = '\0';
 	refuses("containerd", after, false, "mark");
@@ -247,9 +384,39 @@ static void files_of_vqp_s_own_name_the_programs(void **state)
 	assert_null(edited("crio", NULL, NULL, true));
 }
 
+/* Where conmon is not in the PATH, CRI-O does not start if a handler has no monitor_path. */
+static void crio_s_default_handler_is_what_vqp_is_like(void **state)
+{
+	char *after;
+
+	(void)state;
+	site.shown = unit_json("{\"crio\": {\"runtime\": {\"default_runtime\": \"crun\", \"runtimes\": {"
+			       "\"runc\": {\"monitor_path\": \"/other\"}, \"crun\": {\"runtime_path\": \"/usr/libexec/crio/crun\","
+			       "\"runtime_root\": \"/run/crun\", \"monitor_path\": \"/usr/libexec/crio/conmon\","
+			       "\"allowed_annotations\": [\"x\"], \"platform_runtime_paths\": {\"a/b\": \"/c\"}}}}}}");
+	refuses("crio", NULL, false, "its runtime crun starts /usr/libexec/crio/crun");
+	strcpy(site.real, "/usr/libexec/crio/crun");
+	after = edited("crio", NULL, NULL, false);
+	assert_string_equal(after, "# Written by vqpctl configure crio\n"
+				   "[crio.runtime.runtimes.vqp]\n"
+				   "runtime_path = \"/usr/local/bin/vqp-runtime\"\n"
+				   "runtime_root = \"/run/crun\"\n"
+				   "monitor_path = \"/usr/libexec/crio/conmon\"\n"
+				   "allowed_annotations = [\"x\"]\n"
+				   "runtime_type = \"oci\"\n");
+	free(after);
+	json_decref(site.shown);
+	strcpy(site.real, "/usr/sbin/runc");
+	site.shown = unit_json("{\"crio\": {\"runtime\": {\"default_runtime\": \"vqp\", \"runtimes\": {\"vqp\": {}}}}}");
+	refuses("crio", NULL, false, "somebody else");
+	refuses("crio", NULL, true, "default_runtime");
+	json_decref(site.shown);
+	site.shown = NULL;
+}
+
 static void a_cdi_specification_has_the_device_and_the_hooks(void **state)
 {
-	json_t *cdi = ctl_engine_cdi(&programs), *edits, *hooks, *mount;
+	json_t *cdi = ctl_engine_cdi(&site.programs), *edits, *hooks, *mount;
 
 	(void)state;
 	unit_assert_string(cdi, "cdiVersion", "0.3.0");
@@ -262,11 +429,11 @@ static void a_cdi_specification_has_the_device_and_the_hooks(void **state)
 	assert_int_equal(json_array_size(json_object_get(json_array_get(hooks, 0), "args")), 3);
 	/* the container's own program, which is the host's */
 	mount = json_array_get(json_object_get(edits, "mounts"), 0);
-	unit_assert_string(mount, "hostPath", programs.hook);
+	unit_assert_string(mount, "hostPath", site.programs.hook);
 	unit_assert_string(json_array_get(hooks, 1), "hookName", "startContainer");
 	unit_assert_string(json_array_get(hooks, 1), "path", json_string_value(json_object_get(mount, "containerPath")));
 	unit_assert_string(json_array_get(hooks, 2), "hookName", "poststop");
-	unit_assert_string(json_array_get(hooks, 2), "path", programs.hook);
+	unit_assert_string(json_array_get(hooks, 2), "path", site.programs.hook);
 	assert_int_equal(json_array_size(json_object_get(json_array_get(hooks, 2), "args")), 2);
 	json_decref(cdi);
 }
@@ -285,14 +452,20 @@ int main(void)
 		cmocka_unit_test(docker_s_other_settings_of_the_runtime_stay),
 		cmocka_unit_test(docker_s_file_comes_back),
 		cmocka_unit_test(docker_keeps_what_changed_since),
+		cmocka_unit_test(docker_has_again_what_somebody_else_called_vqp),
 		cmocka_unit_test(docker_s_malformed_file_stays),
 		cmocka_unit_test(containerd_has_a_block_behind_all_else),
 		cmocka_unit_test(containerd_still_has_runc),
-		cmocka_unit_test(containerd_s_options_of_runc_are_vqp_s),
+		cmocka_unit_test(containerd_s_default_runtime_is_what_vqp_is_like),
+		cmocka_unit_test(containerd_s_own_view_counts),
+		cmocka_unit_test(a_runtime_that_vqp_would_not_start_is_named_first),
+		cmocka_unit_test(containerd_2_has_a_file_in_a_directory_that_it_imports),
+		cmocka_unit_test(k3s_has_a_template),
 		cmocka_unit_test(containerd_s_file_comes_back),
 		cmocka_unit_test(containerd_keeps_what_was_written_behind),
 		cmocka_unit_test(containerd_s_strange_file_stays),
 		cmocka_unit_test(files_of_vqp_s_own_name_the_programs),
+		cmocka_unit_test(crio_s_default_handler_is_what_vqp_is_like),
 		cmocka_unit_test(a_cdi_specification_has_the_device_and_the_hooks),
 		cmocka_unit_test(there_are_no_other_engines),
 	};
