@@ -44,6 +44,113 @@ static int print(const json_t *json, char **after)
 	return -ENOMEM;
 }
 
+/* Returns the character behind the string that begins at `text`. */
+static const char *skip_string(const char *text)
+{
+	for (text++; *text && *text != '"'; text++)
+		if (*text == '\\' && text[1])
+			text++;
+	return *text ? text + 1 : text;
+}
+
+/*
+ * Returns the character behind the brace that opens the object: the whole text, which is one, or its
+ * member `name`. NULL if it has no such member that is an object, or writes its name in another way.
+ */
+static const char *find_object(const char *text, const char *name)
+{
+	size_t length = name ? strlen(name) : 0;
+	int depth = 0;
+
+	while (*text) {
+		const char *value = text + 1;
+
+		if (*text == '{' && !name)
+			return value;
+		if (*text == '"') {
+			value = skip_string(text);
+			if (depth == 1 && name && (size_t)(value - text) == length + 2 && !strncmp(text + 1, name, length)) {
+				value += strspn(value, " \t\r\n");
+				if (*value == ':')
+					value += 1 + strspn(value + 1, " \t\r\n");
+				if (*value == '{')
+					return value + 1;
+			}
+		}
+		depth += (*text == '{' || *text == '[') - (*text == '}' || *text == ']');
+		text = *text == '"' ? skip_string(text) : value;
+	}
+	return NULL;
+}
+
+/* Does the text say the same as `json`? */
+static bool says(const char *text, const json_t *json)
+{
+	json_auto_t *said = NULL;
+	cleanup_error struct vqp_error error = { 0 };
+
+	return text && !parse(text, &said, &error) && json_equal(said, json);
+}
+
+/* What is put in as the first member of the text's object, or of its runtimes; to be freed. */
+static char *item_of(const char *runtime, bool of_runtimes)
+{
+	char *item;
+
+	return asprintf(&item, of_runtimes ? "\"" NAME "\": {\"path\": \"%s\"}" :
+				"\"runtimes\": {\"" NAME "\": {\"path\": \"%s\"}}", runtime) < 0 ? NULL : item;
+}
+
+/*
+ * Puts the runtime in without touching anything else of the text: as the first member of an object,
+ * with the blanks in front that the next one has. NULL if the text would not say `expected` then.
+ */
+static char *put_in(const char *text, const char *runtime, const json_t *expected)
+{
+	const char *behind = find_object(text, "runtimes");
+	cleanup_free char *item = item_of(runtime, behind);
+	char *after;
+	int blanks;
+
+	if (!behind)
+		behind = find_object(text, NULL);
+	if (!item || !behind)
+		return NULL;
+	blanks = (int)strspn(behind, " \t\r\n");
+	if (behind[blanks] == '}')
+		blanks = 0;
+	if (asprintf(&after, "%.*s%.*s%s%s%s", (int)(behind - text), text, blanks, behind, item,
+		     behind[strspn(behind, " \t\r\n")] == '}' ? "" : ",", behind) < 0)
+		return NULL;
+	if (says(after, expected))
+		return after;
+	free(after);
+	return NULL;
+}
+
+/* Cuts out what put_in() has put in. NULL if the text would not say `expected` then. */
+static char *cut_out(const char *text, const char *runtime, bool of_runtimes, const json_t *expected)
+{
+	cleanup_free char *item = item_of(runtime, of_runtimes);
+	const char *found = item ? strstr(text, item) : NULL, *begin = found, *end;
+	char *after;
+
+	if (!found)
+		return NULL;
+	end = found + strlen(item);
+	if (*end == ',') {
+		end++;
+		while (begin > text && strchr(" \t\r\n", begin[-1]))
+			begin--;
+	}
+	if (asprintf(&after, "%.*s%s", (int)(begin - text), text, end) < 0)
+		return NULL;
+	if (says(after, expected))
+		return after;
+	free(after);
+	return NULL;
+}
+
 int ctl_daemon_json_add(const char *before, const char *runtime, char **after, struct vqp_error *error)
 {
 	json_auto_t *json = NULL, *old = NULL;
@@ -62,16 +169,10 @@ int ctl_daemon_json_add(const char *before, const char *runtime, char **after, s
 		ours = json_object_get(runtimes, NAME);
 	if (json_object_set_new(ours, "path", json_string(runtime)) || !old)
 		return -ENOMEM;
-	return json_equal(old, json) ? copy(before, after) : print(json, after);
-}
-
-/* Is the backup the same JSON? */
-static bool is_kept(const char *backup, const json_t *json)
-{
-	json_auto_t *kept = NULL;
-	cleanup_error struct vqp_error error = { 0 };
-
-	return backup && !parse(backup, &kept, &error) && json_equal(kept, json);
+	if (json_equal(old, json))
+		return copy(before, after);
+	*after = before ? put_in(before, runtime, json) : NULL;
+	return *after ? 0 : print(json, after);
 }
 
 /* Takes the runtime out or, if somebody else had written it before, puts that one back. */
@@ -86,9 +187,9 @@ static bool take_out(json_t *runtimes, const char *backup)
 
 int ctl_daemon_json_remove(const char *before, const char *backup, char **after, struct vqp_error *error)
 {
-	json_auto_t *json = NULL;
+	json_auto_t *json = NULL, *ours = NULL;
 	json_t *runtimes;
-	const char *standard;
+	const char *standard, *runtime;
 	int ret = parse(before, &json, error);
 
 	*after = NULL;
@@ -98,13 +199,23 @@ int ctl_daemon_json_remove(const char *before, const char *backup, char **after,
 	standard = json_string_value(json_object_get(json, "default-runtime"));
 	if (standard && !strcmp(standard, NAME))
 		return vqp_error_set(error, -EBUSY, "\"default-runtime\" is " NAME ": name another, or take it out, first");
+	ours = json_incref(json_object_get(runtimes, NAME));
 	if (!take_out(runtimes, backup))
 		return copy(before, after);
-	if (is_kept(backup, json))
+	runtime = json_string_value(json_object_get(ours, "path"));
+	if (says(backup, json))
 		return copy(backup, after);
+	*after = runtime ? cut_out(before, runtime, true, json) : NULL;
+	if (*after && json_object_size(runtimes))
+		return 0;
+	free(*after);
+	*after = NULL;
 	if (!json_object_size(runtimes))
 		json_object_del(json, "runtimes");
-	if (is_kept(backup, json))
+	if (says(backup, json))
 		return copy(backup, after);
+	*after = runtime && json_object_size(json) ? cut_out(before, runtime, false, json) : NULL;
+	if (*after)
+		return 0;
 	return json_object_size(json) ? print(json, after) : 0;
 }

@@ -8,8 +8,8 @@
 /*
  * Add the runtime to the text of a file, and remove it. `before` and `backup` are NULL if there is
  * no file. The caller frees *after, which is NULL if there is to be no file. All that is not vqp's
- * stays as it is. A text that need not be changed stays the same byte for byte, and so does one
- * that is then equal to the backup. 0, or a negative errno value with *error set.
+ * stays as it is, byte for byte as far as the runtime can be put in or cut out as a whole; else the
+ * text is written anew. A text that then says what the backup says is the backup. 0, or a negative errno value with *error set.
  */
 int ctl_daemon_json_add(const char *before, const char *runtime, char **after, struct vqp_error *error);
 int ctl_daemon_json_remove(const char *before, const char *backup, char **after, struct vqp_error *error);

@@ -116,6 +116,28 @@ static void docker_keeps_what_changed_since(void **state)
 	assert_null(edited("docker", NULL, NULL, true));
 }
 
+static void is_edited(const char *before, const char *expected)
+{
+	char *after = edited("docker", before, NULL, false), *undone = edited("docker", after, NULL, true);
+
+	assert_string_equal(after, expected);
+	assert_string_equal(undone, before);
+	free(after);
+	free(undone);
+}
+
+/* As it stands there, and also if there is no backup any more. */
+static void all_else_of_docker_s_file_stays_as_it_is_written(void **state)
+{
+#define RUNTIME "\"vqp\": {\"path\": \"/usr/local/bin/vqp-runtime\"}"
+	(void)state;
+	is_edited("{\n\t\"a\": 1e3,\r\n  \"b\" : \"\\/{\\\"\"\n}",
+		  "{\n\t\"runtimes\": {" RUNTIME "},\n\t\"a\": 1e3,\r\n  \"b\" : \"\\/{\\\"\"\n}");
+	is_edited("{\"x\": {\"runtimes\": {}}, \"runtimes\" :\n{ \"k\":{\"path\": \"/k\"}} }",
+		  "{\"x\": {\"runtimes\": {}}, \"runtimes\" :\n{ " RUNTIME ", \"k\":{\"path\": \"/k\"}} }");
+#undef RUNTIME
+}
+
 static void docker_has_again_what_somebody_else_called_vqp(void **state)
 {
 	(void)state;
@@ -452,6 +474,7 @@ int main(void)
 		cmocka_unit_test(docker_s_other_settings_of_the_runtime_stay),
 		cmocka_unit_test(docker_s_file_comes_back),
 		cmocka_unit_test(docker_keeps_what_changed_since),
+		cmocka_unit_test(all_else_of_docker_s_file_stays_as_it_is_written),
 		cmocka_unit_test(docker_has_again_what_somebody_else_called_vqp),
 		cmocka_unit_test(docker_s_malformed_file_stays),
 		cmocka_unit_test(containerd_has_a_block_behind_all_else),
