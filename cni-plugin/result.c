@@ -94,6 +94,7 @@ static int check_routes(const json_t *routes, struct vqp_error *error)
 	return 0;
 }
 
+/* Deletes the members that are null: plugins that are written in Go take them for missing. */
 static void delete_nulls(json_t *object)
 {
 	const char *name;
@@ -105,14 +106,12 @@ static void delete_nulls(json_t *object)
 			json_object_del(object, name);
 }
 
-/* Deletes the members that are null: plugins that are written in Go take them for missing. */
-static void delete_all_nulls(json_t *result)
+static void delete_nulls_of_items(json_t *result)
 {
 	static const char *const lists[] = { "interfaces", "ips", "routes" };
 	json_t *item;
 	size_t i;
 
-	delete_nulls(result);
 	for (size_t list = 0; list < sizeof(lists) / sizeof(*lists); list++)
 		json_array_foreach(json_object_get(result, lists[list]), i, item)
 			delete_nulls(item);
@@ -132,17 +131,20 @@ static void delete_keys(const json_t *array, const char *const *keys)
 static int lift_family(json_t *result, const char *family, struct vqp_error *error)
 {
 	json_auto_t *old = json_incref(json_object_get(result, family));
-	json_t *ip, *gateway = json_object_get(old, "gateway"), *routes = json_object_get(old, "routes");
+	json_t *ip, *routes;
 
 	if (!old)
 		return 0;
 	json_object_del(result, family);
 	if (!json_is_object(old))
 		return fail(error, "\"ip4\" and \"ip6\" must be objects");
+	delete_nulls(old);
+	routes = json_object_get(old, "routes");
 	if (check_routes(routes, error))
 		return error->code;
 
-	ip = json_pack("{s:O?, s:O*}", "address", json_object_get(old, "ip"), "gateway", gateway);
+	ip = json_pack("{s:O?, s:O*}", "address", json_object_get(old, "ip"),
+		       "gateway", json_object_get(old, "gateway"));
 	if (json_array_append_new(json_object_get(result, "ips"), ip) ||
 	    (routes && json_array_extend(json_object_get(result, "routes"), routes)))
 		return vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
@@ -178,11 +180,12 @@ json_t *vqp_result_parse(const json_t *json, enum vqp_version version, struct vq
 	static const char *const ip_keys[] = { "version", NULL };
 	json_auto_t *result = json_deep_copy(json);
 
-	delete_all_nulls(result);
+	delete_nulls(result);
 	if (parse_version(result, &version, error))
 		return NULL;
 	if (version < VQP_VERSION_0_3_0 && lift(result, error))
 		return NULL;
+	delete_nulls_of_items(result);
 
 	if (check_interfaces(json_object_get(result, "interfaces"), error) ||
 	    check_ips(json_object_get(result, "ips"), error) ||
