@@ -34,6 +34,7 @@ const char *const vqp_event_names[VQP_EV_MAX] = {
 	[VQP_EV_RX_MALFORMED]	= "rx_malformed",
 	[VQP_EV_RX_FOREIGN]	= "rx_foreign",
 	[VQP_EV_RX_DROPPED]	= "rx_dropped",
+	[VQP_EV_CHALLENGED]	= "challenged",
 	[VQP_EV_TIMEOUTS]	= "timeouts",
 	[VQP_EV_RESENT]		= "resent",
 	[VQP_EV_LOOKUPS]	= "lookups",

@@ -42,6 +42,7 @@ enum vqp_event {
 	VQP_EV_RX_MALFORMED,
 	VQP_EV_RX_FOREIGN,	/* A packet was for no flow of this node, or from a wrong node. */
 	VQP_EV_RX_DROPPED,	/* No memory, or too many packets of unknown nodes. */
+	VQP_EV_CHALLENGED,	/* An OPEN may have been a late copy: its sender was challenged. */
 	VQP_EV_TIMEOUTS,	/* A timeout made a flow send packets again. */
 	VQP_EV_RESENT,		/* packets sent again, counted when the flow next sends */
 	VQP_EV_LOOKUPS,		/* A connect missed the cache. */

@@ -17,4 +17,7 @@ u32 vqp_node_epoch(void);
 /* How many lanes each parent has: a flow's context must be found under the next parent, too. */
 u32 vqp_node_lanes(void);
 
+/* The coarse clock that stamps packets (engine/clock.h). It begins anywhere. Any context. */
+u32 vqp_node_stamp(void);
+
 #endif

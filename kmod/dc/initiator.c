@@ -9,6 +9,7 @@
 #include <linux/timer.h>
 #include "base/compat.h"
 #include "base/counters.h"
+#include "base/node.h"
 #include "base/trace.h"
 #include "dc/initiator.h"
 #include "device/lane.h"
@@ -178,12 +179,18 @@ static void initiator_complete(struct vqp_tx *tx, struct vqp_msg *msg, u32 statu
 	vqp_send_complete(vqp_of_tx(tx), vqp_send_of(msg), status);
 }
 
+static u32 initiator_stamp(struct vqp_tx *tx)
+{
+	return vqp_node_stamp();
+}
+
 static const struct vqp_tx_ops initiator_ops = {
 	.xmit = initiator_xmit,
 	.place = initiator_place,
 	.complete = initiator_complete,
 	.arm = initiator_arm,
 	.stale = initiator_stale,
+	.stamp = initiator_stamp,
 };
 
 /*

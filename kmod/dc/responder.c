@@ -54,10 +54,42 @@ static u64 responder_now_us(void)
 
 /* The destination of the answers to a packet. */
 struct responder_sender {
-	const u8 *gid;
+	struct vqp_peer *peer;
 	struct vqp_lane *lane;
 	struct vqp_lane_dest dest;
 };
+
+static u32 responder_judge(void *reply_to, const struct vqp_pkt *pkt, u64 now_us)
+{
+	struct vqp_peer *peer = ((struct responder_sender *)reply_to)->peer;
+	u32 echo;
+
+	spin_lock(&peer->clock_lock);
+	echo = vqp_clock_judge(&peer->clock, pkt, now_us);
+	spin_unlock(&peer->clock_lock);
+	if (echo)
+		vqp_count_event(VQP_EV_CHALLENGED);
+	return echo;
+}
+
+/*
+ * If the peer has gone, what was known of its clock has gone, too. The next peer of that address
+ * begins with a challenge, which is later than all that was forgotten before.
+ */
+static void responder_forget(const struct vqp_rx *rx)
+{
+	struct vqp_peer *peer;
+
+	rcu_read_lock();
+	peer = vqp_peer_find(rx->node_gid);
+	if (peer) {
+		spin_lock(&peer->clock_lock);
+		vqp_clock_forget(&peer->clock, rx->src_epoch, rx->stamp, rx->last_us,
+				 responder_now_us());
+		spin_unlock(&peer->clock_lock);
+	}
+	rcu_read_unlock();
+}
 
 static int responder_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
@@ -203,7 +235,8 @@ static int responder_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *r
 	if (ret)
 		vqp_count_event(VQP_EV_REPLY_LOST);
 	else
-		trace_vqp_tx_packet(to->lane->index, to->gid, pkt->flow, pkt->op, pkt->psn, bytes);
+		trace_vqp_tx_packet(to->lane->index, to->peer->gid, pkt->flow, pkt->op, pkt->psn,
+				    bytes);
 	return ret;
 }
 
@@ -236,6 +269,8 @@ static void responder_drop(struct vqp_rx_held *held)
 }
 
 static const struct vqp_rx_ops responder_ops = {
+	.judge = responder_judge,
+	.forget = responder_forget,
 	.open = responder_open,
 	.close = responder_close,
 	.alive = responder_alive,
@@ -257,11 +292,16 @@ void vqp_responder_input(struct vqp_lane *lane, struct vqp_peer *peer, u32 qpn,
 {
 	struct vqp_responder *responder = &responders[lane->index];
 	struct responder_sender sender = {
-		.gid = peer->gid,
+		.peer = peer,
 		.lane = lane,
 		.dest = { .ah = vqp_peer_ah(peer), .qpn = qpn, .qkey = pkt->src_qkey },
 	};
 
+	/* On another lane a copy would find no trace of what its flow's lane has carried out. */
+	if (pkt->flow % nresponders != lane->index) {
+		vqp_count_event(VQP_EV_RX_FOREIGN);
+		return;
+	}
 	peer->rx_packets++;
 	peer->epoch = pkt->src_epoch;
 	peer->qkey = pkt->src_qkey;

@@ -2,6 +2,7 @@
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_cache.h>
@@ -249,6 +250,8 @@ struct vqp_peer *vqp_peer_get(struct vqp_parent *parent, const u8 *gid)
 	kref_init(&peer->ref);
 	memcpy(peer->gid, gid, VQP_GID_BYTES);
 	INIT_WORK(&peer->renew, peer_renew_work);
+	spin_lock_init(&peer->clock_lock);
+	peer->clock.random = get_random_u32;
 	peer->life = parent->life;
 	vqp_count_made(VQP_OBJ_PEER);
 

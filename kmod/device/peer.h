@@ -10,9 +10,11 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/vqp.h>
 #include <linux/workqueue.h>
+#include "engine/clock.h"
 
 struct ib_ah;
 struct vqp_lane;
@@ -29,6 +31,8 @@ struct vqp_peer {
 	struct work_struct renew;	/* It makes `ah`, and has a reference on the peer. */
 	u32 qkey, epoch;		/* of the latest packet from the peer; 0: none came */
 	u64 tx_packets, rx_packets;	/* approximate: they are counted without a lock */
+	spinlock_t clock_lock;		/* guards `clock`; inside it no other lock is taken */
+	struct vqp_clock clock;		/* what this node knows of the peer's, as a target */
 	/* The link to the peer, or NULL; it changes under rc/link.c's lock. */
 	struct vqp_link __rcu *link;
 	/* The requests since link_second that could have gone over a link, approximately. */

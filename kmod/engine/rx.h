@@ -6,12 +6,16 @@
  * the target grows with the number of initiators. Calls and callbacks follow the rules of tx.h.
  *
  * Lifetime: contexts end by timers, as in Watson's delta-t, since a handshake would cost a round
- * trip. An OPEN packet of an unknown flow makes a context that expects the packet's open_psn. A
- * context is kept for at least linger_us after its last packet, whether closed or not, so that it
- * recognizes a late duplicate. After that a closed context may be reused, the oldest one first.
- * An open context may be reused after it was idle for idle_us, which is long after its initiator
- * gives up; a message in progress is then broken off. If no context can be had, a new flow is
- * answered with NAK_BUSY.
+ * trip. An OPEN packet of an unknown flow makes a context that expects the packet's open_psn, if it
+ * is fresh: a copy of a packet of a flow that was forgotten is not, see clock.h. A context is kept
+ * for at least linger_us after its last packet, whether closed or not, so that what was under way
+ * for less long is fresh. After that a closed context may be reused, the oldest one first. An open
+ * context may be reused after it was idle for idle_us, which is long after its initiator gives up;
+ * a message in progress is then broken off. If no context can be had, a new flow is answered with
+ * NAK_BUSY.
+ *
+ * PSNs from `psn` of a context on were never carried out here: the fresh packet that made the
+ * context was born after all that was forgotten, and a flow's PSNs are first sent in order.
  */
 #ifndef VQP_ENGINE_RX_H
 #define VQP_ENGINE_RX_H
@@ -33,6 +37,13 @@ struct vqp_rx_held {
 };
 
 struct vqp_rx_ops {
+	/*
+	 * Is the OPEN packet fresh? vqp_clock_judge() says so by the clock of the packet's sender:
+	 * 0, or the echo to answer with.
+	 */
+	u32 (*judge)(void *reply_to, const struct vqp_pkt *pkt, u64 now_us);
+	/* The context is forgotten: tell the clock of its node, if there is one, what it saw. */
+	void (*forget)(const struct vqp_rx *rx);
 	/*
 	 * An OPEN packet makes the context: resolve (tenant, dst_gid) to a namespace and keep it
 	 * in rx->ns. Returns 0, which close() undoes, or -ENOENT (NAK_NO_NS).
@@ -109,6 +120,8 @@ struct vqp_rx {
 		u64 before;		/* the value before the atomic */
 	} found[VQP_READ_CHUNKS];
 	u64 last_us;			/* when the latest packet arrived */
+	u32 stamp;			/* the latest of OPEN packets */
+	u16 turn;			/* unless FREE: the latest of its packets */
 	/* These are from the OPEN header. */
 	u32 tenant;
 	u8  src_gid[16], dst_gid[16];
@@ -133,8 +146,8 @@ struct vqp_rxtab {
 	u32 payload_bytes;
 	u32 epoch;			/* of this node */
 	u64 linger_us, idle_us;		/* as in the head of this file */
-	/* Statistics: contexts made, made in place of an open one, and refused. */
-	u64 opened, reused, busy;
+	/* Statistics: contexts made, made in place of an open one, and refused; and challenges. */
+	u64 opened, reused, busy, stale;
 };
 
 void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,

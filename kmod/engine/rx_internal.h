@@ -21,13 +21,19 @@ struct vqp_rx_call {
 /* Send a NAK. rx is NULL if the flow has no context, and then nak is not VQP_NAK_SEQ. */
 void vqp_rx_nak(const struct vqp_rx_call *call, struct vqp_rx *rx, u32 ack_psn, u8 nak);
 
+/* Challenge the sender of a packet that is not fresh. */
+void vqp_rx_challenge(const struct vqp_rx_call *call, u32 echo);
+
 /* Carry out, answer or hold a request of a context that is live. */
 void vqp_rx_input(const struct vqp_rx_call *call, struct vqp_rx *rx);
 
 /* ---- rx_table.c ---- */
 
-/* Does a packet with the flag OPEN belong to the flow of this context? */
-bool vqp_rx_matches(const struct vqp_rx *rx, const struct vqp_pkt *pkt);
+/*
+ * Does call->pkt, which has the flag OPEN, belong to the flow of this live context? If it has the
+ * flow go on at a later PSN, so does the context. Otherwise the packet is answered.
+ */
+bool vqp_rx_matches(const struct vqp_rx_call *call, struct vqp_rx *rx);
 
 /* Drop the packets that a context holds behind a gap. */
 void vqp_rx_drop_held(struct vqp_rxtab *tab, struct vqp_rx *rx);

@@ -47,6 +47,18 @@ void vqp_rx_nak(const struct vqp_rx_call *call, struct vqp_rx *rx, u32 ack_psn, 
 	call->tab->ops->reply(call->reply_to, &answer, rx, 0, 0, 0);
 }
 
+void vqp_rx_challenge(const struct vqp_rx_call *call, u32 echo)
+{
+	struct vqp_pkt answer;
+
+	vqp_rx_fill(call, &answer, VQP_OP_NAK);
+	answer.ack_psn = call->pkt->psn;
+	answer.nak = VQP_NAK_STALE;
+	answer.echo = echo;
+	call->tab->stale++;
+	call->tab->ops->reply(call->reply_to, &answer, NULL, 0, 0, 0);
+}
+
 static void vqp_rx_respond(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
 	const struct vqp_pkt *pkt = call->pkt;
@@ -362,9 +374,11 @@ void vqp_rx_input(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
 	const struct vqp_pkt *pkt = call->pkt;
 
-	if ((pkt->flags & VQP_PKT_OPEN) && !vqp_rx_matches(rx, pkt))
-		vqp_rx_nak(call, rx, rx->psn, VQP_NAK_OP);
-	else if (vqp_psn_before(pkt->psn, rx->psn))
+	if ((pkt->flags & VQP_PKT_OPEN) && !vqp_rx_matches(call, rx))
+		return;
+	if ((s16)(pkt->turn - rx->turn) > 0)
+		rx->turn = pkt->turn;
+	if (vqp_psn_before(pkt->psn, rx->psn))
 		vqp_rx_duplicate(call, rx);
 	else if (rx->state == VQP_RX_FAILED)
 		vqp_rx_nak(call, rx, rx->psn, rx->nak);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include "clock.h"
 #include "rx_internal.h"
 
 /* ---- Contexts --------------------------------------------------------- */
@@ -74,10 +75,12 @@ static void vqp_rx_shut(struct vqp_rxtab *tab, struct vqp_rx *rx)
 	list_move_tail(&rx->lru, &tab->spare);
 }
 
+/* Forget a context. */
 static void vqp_rx_free(struct vqp_rxtab *tab, struct vqp_rx *rx)
 {
 	if (vqp_rx_live(rx))
 		vqp_rx_detach(tab, rx);
+	tab->ops->forget(rx);
 	list_del(&rx->hash);
 	list_move(&rx->lru, &tab->spare);
 	rx->state = VQP_RX_FREE;
@@ -123,6 +126,16 @@ static struct vqp_rx *vqp_rx_take(struct vqp_rxtab *tab, u64 now_us)
 	return rx;
 }
 
+/* Is call->pkt, which has the flag OPEN, fresh? If not, its sender is challenged. */
+static bool vqp_rx_is_fresh(const struct vqp_rx_call *call)
+{
+	const u32 echo = call->tab->ops->judge(call->reply_to, call->pkt, call->now_us);
+
+	if (echo)
+		vqp_rx_challenge(call, echo);
+	return !echo;
+}
+
 static struct vqp_rx *vqp_rx_open(const struct vqp_rx_call *call, const u8 *node_gid)
 {
 	const struct vqp_pkt *pkt = call->pkt;
@@ -130,6 +143,8 @@ static struct vqp_rx *vqp_rx_open(const struct vqp_rx_call *call, const u8 *node
 	struct list_head lru;
 	struct vqp_rx *rx;
 
+	if (!vqp_rx_is_fresh(call))
+		return NULL;
 	rx = vqp_rx_take(tab, call->now_us);
 	if (!rx) {
 		tab->busy++;
@@ -144,6 +159,8 @@ static struct vqp_rx *vqp_rx_open(const struct vqp_rx_call *call, const u8 *node
 	rx->src_epoch = pkt->src_epoch;
 	rx->flow = pkt->flow;
 	rx->psn = pkt->open_psn;
+	rx->stamp = pkt->stamp;
+	rx->turn = pkt->turn;
 	rx->tenant = pkt->tenant;
 	memcpy(rx->src_gid, pkt->src_gid, sizeof(rx->src_gid));
 	memcpy(rx->dst_gid, pkt->dst_gid, sizeof(rx->dst_gid));
@@ -169,15 +186,40 @@ static bool vqp_rx_same_ends(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
 	       !memcmp(rx->dst_gid, pkt->dst_gid, sizeof(rx->dst_gid));
 }
 
-bool vqp_rx_matches(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
+/* Go on at the packet's open_psn, which is that of the context or a later one. */
+static void vqp_rx_go_on(struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
-	return vqp_rx_same_ends(rx, pkt) && !vqp_psn_before(rx->psn, pkt->open_psn);
+	rx->state = VQP_RX_OPEN;
+	rx->psn = pkt->open_psn;
+	rx->turn = pkt->turn;
+	rx->gap = false;
+	rx->rnr = false;
+	rx->unacked = 0;
 }
 
-/* Close the flow, unless packets that were sent after the CLOSE have overtaken it. */
+bool vqp_rx_matches(const struct vqp_rx_call *call, struct vqp_rx *rx)
+{
+	const struct vqp_pkt *pkt = call->pkt;
+
+	if (!vqp_rx_same_ends(rx, pkt)) {
+		vqp_rx_nak(call, rx, rx->psn, VQP_NAK_OP);
+		return false;
+	}
+	if (vqp_psn_before(rx->psn, pkt->open_psn)) {
+		if (!vqp_rx_is_fresh(call))
+			return false;
+		vqp_rx_break_off(call->tab, rx);
+		vqp_rx_go_on(rx, pkt);
+	}
+	if (vqp_clock_before(rx->stamp, pkt->stamp))
+		rx->stamp = pkt->stamp;
+	return true;
+}
+
+/* Close the flow, unless a packet that was sent after the CLOSE has arrived before it. */
 static void vqp_rx_close(struct vqp_rxtab *tab, struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
-	if (!vqp_psn_before(pkt->psn, rx->psn))
+	if (!vqp_psn_before(pkt->psn, rx->psn) && (s16)(pkt->turn - rx->turn) >= 0)
 		vqp_rx_shut(tab, rx);
 }
 
@@ -198,15 +240,13 @@ static bool vqp_rx_reopen(const struct vqp_rx_call *call, struct vqp_rx *rx)
 	}
 	if (vqp_psn_before(pkt->open_psn, rx->psn) || !vqp_rx_same_ends(rx, pkt))
 		return false;
+	if (pkt->open_psn != rx->psn && !vqp_rx_is_fresh(call))
+		return false;
 	if (call->tab->ops->open(rx, pkt)) {
 		vqp_rx_nak(call, NULL, pkt->psn, VQP_NAK_NO_NS);
 		return false;
 	}
-	rx->state = VQP_RX_OPEN;
-	rx->psn = pkt->open_psn;
-	rx->gap = false;
-	rx->rnr = false;
-	rx->unacked = 0;
+	vqp_rx_go_on(rx, pkt);
 	list_move_tail(&rx->lru, &call->tab->live);
 	call->tab->opened++;
 	return true;

@@ -71,12 +71,12 @@ struct vqp_tx;
 struct vqp_tx_ops {
 	/*
 	 * Transmit a packet. The engine has filled `pkt` except for the fields of the node: the
-	 * epochs and, with VQP_PKT_OPEN, the open header without open_psn. The payload is bytes
-	 * [offset, offset + bytes) of msg's local memory; for a CLOSE msg is NULL and bytes 0.
-	 * Returns 0; -EAGAIN if the carrier has no room, or -EBUSY if the flow is throttled:
-	 * the caller calls vqp_tx_run() when the flow may go on; another error if the local
-	 * memory is bad: msg then fails with LOC_PROT_ERR and the flow aborts. The callee adds
-	 * VQP_PKT_ACK_REQ if the flow may soon be throttled.
+	 * epochs and, with VQP_PKT_OPEN, of the open header all but open_psn, stamp, age and echo.
+	 * The payload is bytes [offset, offset + bytes) of msg's local memory; for a CLOSE msg is
+	 * NULL and bytes 0. Returns 0; -EAGAIN if the carrier has no room, or -EBUSY if the flow is
+	 * throttled: the caller calls vqp_tx_run() when the flow may go on; another error if the
+	 * local memory is bad: msg then fails with LOC_PROT_ERR and the flow aborts. The callee
+	 * adds VQP_PKT_ACK_REQ if the flow may soon be throttled.
 	 */
 	int (*xmit)(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		    u32 offset, u32 bytes);
@@ -103,6 +103,8 @@ struct vqp_tx_ops {
 	 * vqp_tx_abort().
 	 */
 	void (*stale)(struct vqp_tx *tx);
+	/* The coarse clock of this node, which stamps packets with VQP_PKT_OPEN; see clock.h. */
+	u32 (*stamp)(struct vqp_tx *tx);
 };
 
 struct vqp_tx_cfg {
@@ -187,6 +189,9 @@ struct vqp_tx {
 	u32 fail;
 	/* An answer has arrived since the flow got this target, which needs no OPEN any more. */
 	bool opened;
+	/* Unless `opened`: the node's clock when psn_acked, or one before it, was first sent. */
+	u32 born;
+	u32 echo;			/* unless `opened`: of the latest NAK_STALE; or 0 */
 	bool touched;			/* The target may have a context of the flow. */
 	u32 pauses;			/* in a row, up to VQP_TX_PAUSE_DOUBLINGS */
 	bool stopped;			/* The target is stale, and the caller looks it up. */

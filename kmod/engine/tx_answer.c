@@ -36,7 +36,7 @@ static void vqp_tx_take_ack(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 
 	if (!acked || acked > tx->psn_next - tx->psn_acked)
 		return;
-	tx->opened = true;
+	vqp_tx_note_opened(tx);
 	vqp_tx_advance(tx, pkt->ack_psn, pkt->turn, now_us);
 }
 
@@ -128,7 +128,7 @@ static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u6
 	const bool current = acked < tx->psn_next - tx->psn_acked;
 
 	if (current) {
-		tx->opened = true;
+		vqp_tx_note_opened(tx);
 		if (acked)
 			vqp_tx_advance(tx, pkt->ack_psn, pkt->turn, now_us);
 	}
@@ -163,6 +163,12 @@ static void vqp_tx_take_refusal(struct vqp_tx *tx, const struct vqp_pkt *pkt, u6
 	}
 }
 
+/* Is the packet `psn` unanswered, or a part of what it asked for? */
+static bool vqp_tx_awaits(struct vqp_tx *tx, u32 psn)
+{
+	return !vqp_psn_before(psn, tx->psn_acked) || vqp_tx_read_find(tx, psn);
+}
+
 static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
 	/* The NAK is about a target or a context before the present one. */
@@ -180,8 +186,11 @@ static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 		tx->ops->stale(tx);
 		break;
 	case VQP_NAK_NO_FLOW:
-		/* Further such NAKs answer packets that were sent before the first one arrived. */
-		if (tx->opened && !late)
+		/*
+		 * Further such NAKs answer packets that were sent before the first one arrived, or
+		 * that came late.
+		 */
+		if (tx->opened && !late && vqp_tx_awaits(tx, pkt->psn))
 			vqp_tx_take_forgotten(tx, pkt);
 		break;
 	case VQP_NAK_CLOSED:
@@ -195,6 +204,9 @@ static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 		/* When the target has a context, this NAK can only be late. */
 		if (!tx->opened)
 			vqp_tx_take_busy(tx, pkt, now_us);
+		break;
+	case VQP_NAK_STALE:
+		vqp_tx_take_stale(tx, pkt, now_us);
 		break;
 	default:
 		vqp_tx_take_refusal(tx, pkt, now_us);

@@ -141,11 +141,17 @@ void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u16 turn, u64 now_us);
 
 /* ---- tx_target.c: a target that is new, or has forgotten the flow ---- */
 
+/* The target has answered as one that has a context of the flow. */
+void vqp_tx_note_opened(struct vqp_tx *tx);
+
 /* Send again from psn_acked to a target that may know nothing of the flow. */
 void vqp_tx_restart(struct vqp_tx *tx);
 
 /* Fail the flow if its target may have forgotten it. Returns true if it has failed. */
 bool vqp_tx_overdue(struct vqp_tx *tx, u64 now_us);
+
+/* The target cannot tell the flow's packets from late copies: send them again with its echo. */
+void vqp_tx_take_stale(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us);
 
 /* The target answers that it has forgotten the flow: restart it if that is safe, or fail it. */
 void vqp_tx_take_forgotten(struct vqp_tx *tx, const struct vqp_pkt *pkt);

@@ -198,7 +198,9 @@ void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 	bytes = min_t(u32, payload, read->bytes - pkt->offset);
 	if (pkt->payload_bytes != bytes)
 		return;
-	tx->opened = true;
+	/* The answer to an earlier chunk may be of a context that is behind psn_acked. */
+	if (!vqp_psn_before(pkt->psn + 1, tx->psn_acked))
+		vqp_tx_note_opened(tx);
 	if (vqp_psn_before(tx->psn_acked, pkt->psn + 1))
 		vqp_tx_advance(tx, pkt->psn + 1, pkt->turn, now_us);
 	if (read->missing & (1U << index)) {

@@ -3,6 +3,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/vqp.h>
+#include "clock.h"
 #include "tx_internal.h"
 
 void vqp_tx_seek(struct vqp_tx *tx)
@@ -74,6 +75,9 @@ int vqp_tx_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, u32
 	if (!tx->opened && pkt->op != VQP_OP_CLOSE) {
 		pkt->flags |= VQP_PKT_OPEN;
 		pkt->open_psn = tx->psn_acked;
+		pkt->stamp = tx->ops->stamp(tx);
+		pkt->age = vqp_clock_age(tx->born, pkt->stamp);
+		pkt->echo = tx->echo;
 	}
 	err = tx->ops->xmit(tx, pkt, msg, offset, bytes);
 	if (err)
@@ -175,6 +179,8 @@ static int vqp_tx_send_next(struct vqp_tx *tx, struct vqp_msg *msg, u64 now_us)
 		msg->psn = psn;
 		msg->assigned = true;
 	}
+	if (fresh && psn == tx->psn_acked && !tx->opened)
+		tx->born = tx->ops->stamp(tx);
 	tx->psn_send++;
 	if (fresh)
 		tx->psn_next++;
@@ -271,5 +277,7 @@ bool vqp_tx_send_close(struct vqp_tx *tx)
 		return false;
 	tx->touched = false;
 	tx->opened = false;
+	/* A late copy of the CLOSE, and late answers to what was sent before, are thus known. */
+	vqp_tx_begin_anew(tx);
 	return true;
 }

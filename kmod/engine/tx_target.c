@@ -3,6 +3,12 @@
 #include <linux/vqp.h>
 #include "tx_internal.h"
 
+void vqp_tx_note_opened(struct vqp_tx *tx)
+{
+	tx->opened = true;
+	tx->echo = 0;
+}
+
 void vqp_tx_restart(struct vqp_tx *tx)
 {
 	u32 i;
@@ -56,6 +62,25 @@ bool vqp_tx_overdue(struct vqp_tx *tx, u64 now_us)
 }
 
 /*
+ * A packet that repeats an echo is not answered with the same one: such a NAK is about packets that
+ * were sent before. Any other echo counts, even one that comes late, since the packets under way
+ * have none that the target is known to take. They were refused and not lost, so that the window
+ * stays; and they come no more, so that no late answer may undo their being sent again.
+ */
+void vqp_tx_take_stale(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
+{
+	if (tx->opened || pkt->echo == tx->echo)
+		return;
+	if (now_us - tx->progress_us >= tx->cfg->giveup_us) {
+		vqp_tx_fail(tx, tx->psn_acked, VQP_WC_RETRY_EXC_ERR);
+		return;
+	}
+	tx->echo = pkt->echo;
+	tx->cwnd_before = 0;
+	vqp_tx_go_back(tx);
+}
+
+/*
  * The target takes packets in order. If its answer names the first unacknowledged packet, and that
  * was sent only once, the target has carried out none of them.
  */
@@ -75,6 +100,7 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
 	if (tx->dead)
 		return;
 	vqp_tx_restart(tx);
+	tx->echo = 0;
 	tx->stopped = false;
 	tx->blocked = false;
 	tx->throttled_us = 0;

@@ -27,8 +27,10 @@ struct vqp_wire_open {
 	__be32 dst_qp;
 	__be16 dst_port;
 	u8 src_lanes;
-	u8 reserved;
-	__be32 src_qpn[VQP_WIRE_LANES_MAX];
+	u8 age;
+	u8 src_qpn[VQP_WIRE_LANES_MAX][3];
+	__be32 stamp;
+	__be32 echo;
 };
 
 struct vqp_wire_send {
@@ -69,7 +71,7 @@ struct vqp_wire_ack {
 
 struct vqp_wire_nak {
 	__be32 ack_psn;
-	__be32 rnr_us;
+	__be32 value;			/* STALE: echo; else rnr_us */
 	u8 nak;
 	u8 reserved[3];
 	__be32 held[VQP_MASK_BITS / 32];
@@ -111,6 +113,18 @@ static const struct {
 	[VQP_OP_FETCH_ADD] = { sizeof(struct vqp_wire_atomic), VQP_PKT_OPEN, false },
 };
 
+static u32 vqp_wire_qpn(const u8 *qpn)
+{
+	return (u32)qpn[0] << 16 | (u32)qpn[1] << 8 | qpn[2];
+}
+
+static void vqp_wire_put_qpn(u8 *at, u32 qpn)
+{
+	at[0] = qpn >> 16;
+	at[1] = qpn >> 8;
+	at[2] = qpn;
+}
+
 static int vqp_wire_parse_open(const void *buf, struct vqp_pkt *pkt)
 {
 	struct vqp_wire_open open;
@@ -125,11 +139,14 @@ static int vqp_wire_parse_open(const void *buf, struct vqp_pkt *pkt)
 	pkt->dst_qp = be32_to_cpu(open.dst_qp);
 	pkt->dst_port = be16_to_cpu(open.dst_port);
 	pkt->src_lanes = open.src_lanes;
-	if (!open.src_lanes || open.src_lanes > VQP_WIRE_LANES_MAX || open.reserved)
+	pkt->age = open.age;
+	pkt->stamp = be32_to_cpu(open.stamp);
+	pkt->echo = be32_to_cpu(open.echo);
+	if (!open.src_lanes || open.src_lanes > VQP_WIRE_LANES_MAX)
 		return -EBADMSG;
 	for (i = 0; i < VQP_WIRE_LANES_MAX; i++) {
-		pkt->src_qpn[i] = be32_to_cpu(open.src_qpn[i]);
-		if (pkt->src_qpn[i] >> (i < open.src_lanes ? 24 : 0))
+		pkt->src_qpn[i] = vqp_wire_qpn(open.src_qpn[i]);
+		if (pkt->src_qpn[i] && i >= open.src_lanes)
 			return -EBADMSG;
 	}
 	return 0;
@@ -179,14 +196,19 @@ static int vqp_wire_parse_nak(const struct vqp_wire_nak *nak, struct vqp_pkt *pk
 	u32 i;
 
 	pkt->ack_psn = be32_to_cpu(nak->ack_psn);
-	pkt->rnr_us = be32_to_cpu(nak->rnr_us);
 	pkt->nak = nak->nak;
+	if (nak->nak == VQP_NAK_STALE)
+		pkt->echo = be32_to_cpu(nak->value);
+	else
+		pkt->rnr_us = be32_to_cpu(nak->value);
 	for (i = 0; i < VQP_MASK_BITS / 32; i++)
 		pkt->held.words[i / 2] |= (u64)be32_to_cpu(nak->held[i]) << i % 2 * 32;
 	if (!nak->nak || nak->nak > VQP_NAK_MAX ||
 	    nak->reserved[0] || nak->reserved[1] || nak->reserved[2])
 		return -EBADMSG;
-	if (nak->rnr_us && nak->nak != VQP_NAK_RNR && nak->nak != VQP_NAK_BUSY)
+	if (pkt->rnr_us && nak->nak != VQP_NAK_RNR && nak->nak != VQP_NAK_BUSY)
+		return -EBADMSG;
+	if (!pkt->echo && nak->nak == VQP_NAK_STALE)
 		return -EBADMSG;
 	if (vqp_mask_any(&pkt->held) && nak->nak != VQP_NAK_SEQ)
 		return -EBADMSG;
@@ -296,7 +318,10 @@ static void vqp_wire_build_open(void *buf, const struct vqp_pkt *pkt)
 	open.dst_port = cpu_to_be16(pkt->dst_port);
 	open.src_lanes = pkt->src_lanes;
 	for (i = 0; i < pkt->src_lanes && i < VQP_WIRE_LANES_MAX; i++)
-		open.src_qpn[i] = cpu_to_be32(pkt->src_qpn[i]);
+		vqp_wire_put_qpn(open.src_qpn[i], pkt->src_qpn[i]);
+	open.age = pkt->age;
+	open.stamp = cpu_to_be32(pkt->stamp);
+	open.echo = cpu_to_be32(pkt->echo);
 	memcpy(buf, &open, sizeof(open));
 }
 
@@ -331,7 +356,7 @@ static void vqp_wire_build_op(void *buf, const struct vqp_pkt *pkt)
 		break;
 	case VQP_OP_NAK:
 		op.nak.ack_psn = cpu_to_be32(pkt->ack_psn);
-		op.nak.rnr_us = cpu_to_be32(pkt->rnr_us);
+		op.nak.value = cpu_to_be32(pkt->nak == VQP_NAK_STALE ? pkt->echo : pkt->rnr_us);
 		op.nak.nak = pkt->nak;
 		for (i = 0; i < VQP_MASK_BITS / 32; i++)
 			op.nak.held[i] = cpu_to_be32(pkt->held.words[i / 2] >> i % 2 * 32);

@@ -24,7 +24,7 @@
 #include <linux/compiler.h>
 #include "mask.h"
 
-#define VQP_WIRE_VERSION	2
+#define VQP_WIRE_VERSION	3
 #define VQP_WIRE_HEADER_MAX	144	/* base + open + op, rounded up */
 #define VQP_WIRE_LANES_MAX	8
 #define VQP_WIRE_MSG_MAX	(1U << 30)	/* bytes of a message */
@@ -59,6 +59,8 @@ enum vqp_op {
 #define VQP_PKT_SOLICITED	(1U << 5)
 #define VQP_PKT_FLAGS_ALL	((1U << 6) - 1)
 
+#define VQP_PKT_AGE_MAX		255	/* of vqp_pkt.age: so many ticks, or more */
+
 enum vqp_nak {
 	/* There is a gap at ack_psn; the target holds `held` of the packets behind it. */
 	VQP_NAK_SEQ		= 1,
@@ -80,7 +82,9 @@ enum vqp_nak {
 	VQP_NAK_EPOCH		= 9,
 	/* A packet without OPEN belongs to a flow that was closed at ack_psn. */
 	VQP_NAK_CLOSED		= 10,
-	VQP_NAK_MAX		= VQP_NAK_CLOSED,
+	/* A packet with OPEN may be one that was carried out before: send it again with `echo`. */
+	VQP_NAK_STALE		= 11,
+	VQP_NAK_MAX		= VQP_NAK_STALE,
 };
 
 /* DCT metadata: what a node must know to send to another node. */
@@ -114,6 +118,11 @@ struct vqp_pkt {
 	u16 dst_port;
 	u32 src_lanes;			/* the lanes of the initiator's node */
 	u32 src_qpn[VQP_WIRE_LANES_MAX];
+	/* By these the target tells the packet from a late copy; see clock.h. */
+	u32 stamp;			/* the coarse clock of the initiator's node */
+	u8  age;			/* ticks of it since open_psn was first sent */
+	/* also of NAK_STALE: a random number, which the initiator repeats; or 0 */
+	u32 echo;
 
 	/* op */
 	u64 addr;			/* one-sided: of the first byte of this packet */

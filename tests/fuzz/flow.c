@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <linux/vqp.h>
 
+#include "clock.h"
 #include "fuzz.h"
 #include "rx.h"
 #include "tx.h"
@@ -21,6 +22,7 @@
 #define PACKETS_MAX	32		/* under way */
 #define LIFE_US		5000		/* of a packet, at most */
 #define LINGER_US	20000
+#define CLOCK_SPEED	32		/* so that contexts linger for some ticks */
 #define GIVEUP_US	100000000	/* longer than any input lasts */
 #define RKEY_READ	0x1000
 #define END_STEPS	200000
@@ -40,7 +42,8 @@ struct flow {
 	bool forgotten;			/* the target lost its context, or found none */
 	bool again;			/* since the last receive, in a way that lets messages come again */
 	bool repeats;			/* ever, in such a way */
-	bool busy;			/* it is being told that there is no context for it */
+	bool full;			/* it was told that there is no context for it, and since then at most challenged */
+	bool busy;			/* it is being told so, or challenged, while it is */
 	bool failed;
 	u64 armed;
 	bool run_due, stale;
@@ -59,6 +62,8 @@ static struct {
 	struct vqp_rxtab tab;
 	struct vqp_rx slots[FLOWS];
 	struct list_head buckets[1];
+	struct vqp_clock clock;		/* the initiators', at the target */
+	u32 drawn;
 	struct packet packets[PACKETS_MAX];
 	u32 npackets;
 	u64 now;
@@ -104,7 +109,9 @@ static void deliver(const struct packet *packet)
 	fuzz_check(!vqp_wire_parse(packet->buf, packet->bytes, &pkt));
 	fuzz_check(pkt.flow < FLOWS);
 	if (pkt.op == VQP_OP_ACK || pkt.op == VQP_OP_NAK || pkt.op == VQP_OP_READ_RESP) {
-		env.flows[pkt.flow].busy = pkt.op == VQP_OP_NAK && pkt.nak == VQP_NAK_BUSY;
+		if (pkt.op != VQP_OP_NAK || pkt.nak != VQP_NAK_STALE)
+			env.flows[pkt.flow].full = pkt.op == VQP_OP_NAK && pkt.nak == VQP_NAK_BUSY;
+		env.flows[pkt.flow].busy = env.flows[pkt.flow].full;
 		vqp_tx_input(&env.flows[pkt.flow].tx, &pkt, env.now);
 		env.flows[pkt.flow].busy = false;
 	} else {
@@ -179,8 +186,14 @@ static void tx_stale(struct vqp_tx *tx)
 	list_entry(tx, struct flow, tx)->stale = true;
 }
 
+static u32 tx_stamp(struct vqp_tx *tx)
+{
+	(void)tx;
+	return vqp_clock_stamp(0, env.now * CLOCK_SPEED);
+}
+
 static const struct vqp_tx_ops tx_ops = {
-	.xmit = tx_xmit, .place = tx_place, .complete = tx_complete, .arm = tx_arm, .stale = tx_stale,
+	.xmit = tx_xmit, .place = tx_place, .complete = tx_complete, .arm = tx_arm, .stale = tx_stale, .stamp = tx_stamp,
 };
 
 /* ---- The target ---- */
@@ -188,6 +201,22 @@ static const struct vqp_tx_ops tx_ops = {
 static struct flow *flow_of(const struct vqp_rx *rx)
 {
 	return &env.flows[rx->flow];
+}
+
+static u32 draw(void)
+{
+	return ++env.drawn;
+}
+
+static u32 rx_judge(void *reply_to, const struct vqp_pkt *pkt, u64 now_us)
+{
+	(void)reply_to;
+	return vqp_clock_judge(&env.clock, pkt, now_us * CLOCK_SPEED);
+}
+
+static void rx_forget(const struct vqp_rx *rx)
+{
+	vqp_clock_forget(&env.clock, rx->src_epoch, rx->stamp, rx->last_us * CLOCK_SPEED, env.now * CLOCK_SPEED);
 }
 
 static int rx_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
@@ -334,7 +363,7 @@ static void rx_drop(struct vqp_rx_held *held)
 }
 
 static const struct vqp_rx_ops rx_ops = {
-	.open = rx_open, .close = rx_close, .alive = rx_alive, .recv_begin = rx_recv_begin,
+	.judge = rx_judge, .forget = rx_forget, .open = rx_open, .close = rx_close, .alive = rx_alive, .recv_begin = rx_recv_begin,
 	.recv_data = rx_recv_data, .recv_end = rx_recv_end, .write = rx_write,
 	.read_check = rx_read_check, .atomic = rx_atomic, .reply = rx_reply, .hold = rx_hold, .drop = rx_drop,
 };
@@ -534,10 +563,16 @@ static void check_end(struct flow *flow)
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
 {
 	struct fuzz in = { input, bytes };
-	const u32 contexts = 1 + fuzz_below(&in, FLOWS);
+	const u8 how = fuzz_byte(&in);
+	const u32 contexts = 1 + how % FLOWS;
 
 	memset(&env, 0, sizeof(env));
 	env.now = 1000000;
+	/* The target knows the initiators' clock, or not yet. */
+	env.clock = (struct vqp_clock) {
+		.random = draw, .known = how < 0x80, .forgotten = vqp_clock_stamp(0, env.now * CLOCK_SPEED) - 1,
+		.proven = vqp_clock_stamp(0, env.now * CLOCK_SPEED), .proven_us = env.now * CLOCK_SPEED,
+	};
 	vqp_rxtab_init(&env.tab, &rx_ops, env.slots, contexts, env.buckets, 1, PAYLOAD, 1, LINGER_US, 2ULL * GIVEUP_US);
 	for (u32 i = 0; i < FLOWS; i++)
 		vqp_tx_init(&env.flows[i].tx, &tx_ops, &cfg, i, 0xfffffff8U);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 
+#include "clock.h"
 #include "fuzz.h"
 #include "rx.h"
 
@@ -19,6 +20,7 @@
 #define PSNS		65536
 #define LINGER		1000
 #define IDLE		5000
+#define CLOCK_SPEED	512		/* so that contexts linger for some ticks */
 
 /* What a receive request of the fake receiver got so far. */
 struct taken {
@@ -42,6 +44,8 @@ static struct {
 	struct vqp_rx slots[SLOTS];
 	struct list_head buckets[2];
 	struct key keys[KEYS];
+	struct vqp_clock clocks[NODES];
+	u32 drawn;
 	struct fuzz *in;
 	const struct vqp_pkt *pkt;
 	u32 key;
@@ -71,6 +75,24 @@ static bool fails(u8 fault)
 static u32 key_of(const struct vqp_rx *rx)
 {
 	return (rx->node_gid[0] % NODES) * FLOWS + rx->flow % FLOWS;
+}
+
+static u32 draw(void)
+{
+	return ++env.drawn;
+}
+
+static u32 fake_judge(void *reply_to, const struct vqp_pkt *pkt, u64 now_us)
+{
+	fuzz_check(reply_to == &env && pkt == env.pkt && (pkt->flags & VQP_PKT_OPEN) && now_us == env.now);
+	return vqp_clock_judge(&env.clocks[env.key / FLOWS], pkt, now_us * CLOCK_SPEED);
+}
+
+static void fake_forget(const struct vqp_rx *rx)
+{
+	fuzz_check(!rx->ns && !rx->recv && rx->state != VQP_RX_FREE);
+	vqp_clock_forget(&env.clocks[rx->node_gid[0] % NODES], rx->src_epoch, rx->stamp, rx->last_us * CLOCK_SPEED,
+			 env.now * CLOCK_SPEED);
 }
 
 static int fake_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
@@ -281,7 +303,7 @@ static void check_held(const struct vqp_rx *rx)
 }
 
 static const struct vqp_rx_ops fake_ops = {
-	.open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
+	.judge = fake_judge, .forget = fake_forget, .open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
 	.recv_data = fake_recv_data, .recv_end = fake_recv_end, .write = fake_write,
 	.read_check = fake_read_check, .atomic = fake_atomic, .reply = fake_reply, .hold = fake_hold, .drop = fake_drop,
 };
@@ -407,6 +429,11 @@ static struct vqp_pkt read_packet(struct fuzz *in)
 		pkt.dst_epoch = fuzz_byte(in);
 	if (odd == 4)
 		pkt.dst_port = fuzz_byte(in);
+	if (pkt.flags & VQP_PKT_OPEN) {
+		pkt.stamp = vqp_clock_stamp(0, env.now * CLOCK_SPEED) - (odd == 6 ? fuzz_byte(in) : 0);
+		pkt.age = odd == 7 ? fuzz_byte(in) : 0;
+		pkt.echo = odd & 8 ? env.drawn : 0;
+	}
 	pkt.addr = odd == 5 ? ~0ULL - fuzz_byte(in) : 4096;
 	pkt.rkey = odd;
 	return pkt;
@@ -490,6 +517,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
 
 	memset(&env, 0, sizeof(env));
 	env.now = 1000000;
+	/* The clock of one node is known, and that of the other is not. */
+	env.clocks[0] = (struct vqp_clock) {
+		.random = draw, .known = true, .epoch = 3, .proven = vqp_clock_stamp(0, env.now * CLOCK_SPEED), .proven_us = env.now * CLOCK_SPEED,
+	};
+	env.clocks[1].random = draw;
 	vqp_rxtab_init(&env.tab, &fake_ops, env.slots, SLOTS, env.buckets, 2, PAYLOAD, EPOCH, LINGER, IDLE);
 	while (in.left)
 		step(&in);

@@ -174,8 +174,15 @@ static void fake_stale(struct vqp_tx *tx)
 	fuzz_check(tx->stopped && !tx->dead);
 }
 
+static u32 fake_stamp(struct vqp_tx *tx)
+{
+	fuzz_check(tx == &env.tx);
+	return env.now >> 6;
+}
+
 static const struct vqp_tx_ops fake_ops = {
 	.xmit = fake_xmit, .place = fake_place, .complete = fake_complete, .arm = fake_arm, .stale = fake_stale,
+	.stamp = fake_stamp,
 };
 
 /* ---- What must hold between two events ---- */
@@ -207,6 +214,7 @@ static void check_flow(void)
 	/* never stuck: there is always somebody who will call */
 	fuzz_check(vqp_tx_idle(tx) || tx->stopped || env.run_due || env.armed);
 	fuzz_check(!tx->dead || vqp_tx_idle(tx));
+	fuzz_check(!tx->opened || !tx->echo);
 }
 
 /* ---- Events ---- */
@@ -296,6 +304,8 @@ static void answer(struct fuzz *in, u8 how)
 		pkt.nak = 1 + fuzz_below(in, VQP_NAK_MAX);
 		if (pkt.nak == VQP_NAK_RNR || pkt.nak == VQP_NAK_BUSY)
 			pkt.rnr_us = fuzz_delta(in);
+		if (pkt.nak == VQP_NAK_STALE)
+			pkt.echo = 1 + fuzz_below(in, 3);
 		if (pkt.nak == VQP_NAK_SEQ) {
 			pkt.held.words[0] = fuzz_number(in, 2);
 			if (pkt.held.words[0] & 1)

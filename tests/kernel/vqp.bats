@@ -251,6 +251,16 @@ atomics_add_up() {
 	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --count=10'
 }
 
+# The counter is that of the module that started anew.
+@test "a node challenges another when they first meet, and not again" {
+	on 2 'stop_all; bash /vqp/tests/programs/services unload; bash /vqp/tests/programs/services start; remove_boxes
+		box vqp-c 9 10.90.0.3; serve vqp-c echo-server 700'
+	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --count=10'
+	on 2 'events challenged >/run/challenged; (($(</run/challenged) > 0))'
+	on 1 'for i in {1..20}; do inside vqp-a vqpt send 10.90.0.3 700 --count=10; done'
+	on 2 '(($(events challenged) == $(</run/challenged)))'
+}
+
 # Its acknowledgement lost, the message is sent again, to a node that has started to use its RDMA device anew.
 @test "a message is received once, although its target's RDMA device went and came back meanwhile" {
 	local client

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "unit.h"
 #include <linux/vqp.h>
+#include "clock.h"
 #include "rx.h"
 #include "sim.h"
 #include "tx.h"
 
 #define REGION_BYTES	(256 * 1024)	/* what WRITEs change and READs see */
 #define NODES_MAX	17
-#define CONTEXTS_MAX	64
+#define CONTEXTS_MAX	512
 #define BUCKETS		16
 #define END_US		3600000000ULL	/* nothing takes so long */
 #define RKEY		0x1000		/* + flow */
+/* Contexts are forgotten sooner than in life, so the clocks that stamp packets run as much faster. */
+#define CLOCK_SPEED	32
+#define RECORDS		256		/* packets that are recorded, of each kind */
 
 struct sim_msg {
 	struct vqp_msg msg;
@@ -54,6 +58,19 @@ struct sim_node {
 	struct list_head buckets[BUCKETS];
 	u64 link_free_us;
 	u64 free_us;			/* it has dealt with all that waits */
+	struct vqp_clock clocks[NODES_MAX];	/* of the initiators */
+};
+
+/* A packet as it was sent. */
+struct sim_record {
+	u32 from, to, bytes;
+	u8 *buf;
+};
+
+/* Those of one kind, of any age: each that was sent is among them with the same chance. */
+struct sim_records {
+	struct sim_record at[RECORDS];
+	u32 sent;
 };
 
 enum sim_what { SIM_PACKET, SIM_SERVED, SIM_TIMER, SIM_RUN, SIM_POST };
@@ -79,6 +96,9 @@ struct sim {
 	u32 nevents, room;
 	struct sim_node nodes[NODES_MAX];
 	struct sim_flow *flows;
+	u32 open;			/* flows that are not closed */
+	/* with cfg.replays: requests with an open header and CLOSEs; and all others */
+	struct sim_records openings, others;
 };
 
 #define sim_check(sim, condition) do {							\
@@ -182,6 +202,41 @@ static void sim_deliver_later(struct sim *sim, u32 from, u32 to, const u8 *buf, 
 	});
 }
 
+/* Keep a packet in the place of an earlier one, at random. */
+static void sim_record(struct sim *sim, u32 from, u32 to, const struct vqp_pkt *pkt, const u8 *buf, u32 bytes)
+{
+	const bool opening = (pkt->flags & VQP_PKT_OPEN) || pkt->op == VQP_OP_CLOSE;
+	struct sim_records *records = opening ? &sim->openings : &sim->others;
+	const u32 i = records->sent < RECORDS ? records->sent : sim_random(sim, records->sent + 1);
+
+	records->sent++;
+	if (i >= RECORDS)
+		return;
+	free(records->at[i].buf);
+	records->at[i] = (struct sim_record) { .from = from, .to = to, .bytes = bytes, .buf = malloc(bytes) };
+	assert_non_null(records->at[i].buf);
+	memcpy(records->at[i].buf, buf, bytes);
+}
+
+/* Somebody sends a packet again that he has recorded, of whatever age, or does not. */
+static void sim_replay(struct sim *sim)
+{
+	struct sim_records *records = sim_chance(sim, 700) ? &sim->openings : &sim->others;
+	const struct sim_record *record;
+
+	if (!sim->open || !sim_chance(sim, sim->cfg->replays) || !records->sent)
+		return;
+	record = &records->at[sim_random(sim, records->sent < RECORDS ? records->sent : RECORDS)];
+	sim->stats->replayed++;
+	sim_deliver_later(sim, record->from, record->to, record->buf, record->bytes, sim->now_us);
+}
+
+static void sim_free_records(struct sim_records *records)
+{
+	for (u32 i = 0; i < RECORDS; i++)
+		free(records->at[i].buf);
+}
+
 static void sim_send(struct sim *sim, u32 from, u32 to, const struct vqp_pkt *pkt, const u8 *payload)
 {
 	struct sim_node *node = &sim->nodes[from];
@@ -198,6 +253,8 @@ static void sim_send(struct sim *sim, u32 from, u32 to, const struct vqp_pkt *pk
 	sim_deliver_later(sim, from, to, buf, bytes, node->link_free_us);
 	if (sim_chance(sim, sim->cfg->duplicates))
 		sim_deliver_later(sim, from, to, buf, bytes, node->link_free_us);
+	if (sim->cfg->replays)
+		sim_record(sim, from, to, pkt, buf, bytes);
 }
 
 static u32 sim_epoch(u32 node)
@@ -257,6 +314,9 @@ static int sim_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 	if (msg)
 		sim_check(sim, offset + bytes <= msg->bytes);
 	sim_send(sim, flow->source, flow->target, pkt, bytes ? sim_msg(msg)->local + offset : NULL);
+	/* Somebody sends no more than this, so that what he brings about comes to an end. */
+	if (sim->cfg->replays)
+		sim_replay(sim);
 	return 0;
 }
 
@@ -302,8 +362,21 @@ static void sim_stale(struct vqp_tx *tx)
 	sim_check(sim_flow(tx)->sim, !"no target is stale here");
 }
 
+static u32 sim_clock_start(u32 node)
+{
+	return 0U - 100 * node;
+}
+
+static u32 sim_stamp(struct vqp_tx *tx)
+{
+	const struct sim_flow *flow = sim_flow(tx);
+
+	return vqp_clock_stamp(sim_clock_start(flow->source), flow->sim->now_us * CLOCK_SPEED);
+}
+
 static const struct vqp_tx_ops sim_tx_ops = {
 	.xmit = sim_xmit, .place = sim_place, .complete = sim_complete, .arm = sim_arm, .stale = sim_stale,
+	.stamp = sim_stamp,
 };
 
 /* Carry out the atomic `op`; what was there. */
@@ -393,9 +466,12 @@ static void sim_post(struct sim *sim, struct sim_flow *flow)
 {
 	u32 burst = 1 + sim_random(sim, 4);
 
+	for (u32 i = 0; sim->cfg->replays && i < 4; i++)
+		sim_replay(sim);
 	if (flow->posted == sim->cfg->msgs) {
 		if (flow->completed == flow->posted) {
 			vqp_tx_close(&flow->tx);
+			sim->open--;
 			return;
 		}
 	} else {
@@ -541,6 +617,29 @@ struct sim_route {
 
 static struct sim_route sim_route;
 
+static u32 sim_challenge(void)
+{
+	return sim_random(sim_route.sim, 1U << 31);
+}
+
+static u32 sim_judge(void *reply_to, const struct vqp_pkt *pkt, u64 now_us)
+{
+	const struct sim_route *route = reply_to;
+
+	return vqp_clock_judge(&route->sim->nodes[route->to].clocks[route->from], pkt, now_us * CLOCK_SPEED);
+}
+
+static void sim_forget(const struct vqp_rx *rx)
+{
+	struct sim *sim = sim_route.sim;
+	struct sim_node *node = sim->nodes;
+
+	while (rx < node->slots || rx >= node->slots + CONTEXTS_MAX)
+		node++;
+	vqp_clock_forget(&node->clocks[rx->node_gid[15]], rx->src_epoch, rx->stamp, rx->last_us * CLOCK_SPEED,
+			 sim->now_us * CLOCK_SPEED);
+}
+
 static int sim_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
 	sim_check(sim_route.sim, pkt->dst_qp == rx->flow);
@@ -584,7 +683,7 @@ static void sim_drop(struct vqp_rx_held *held)
 }
 
 static const struct vqp_rx_ops sim_rx_ops = {
-	.open = sim_open, .close = sim_close, .alive = sim_alive, .recv_begin = sim_recv_begin,
+	.judge = sim_judge, .forget = sim_forget, .open = sim_open, .close = sim_close, .alive = sim_alive, .recv_begin = sim_recv_begin,
 	.recv_data = sim_recv_data, .recv_end = sim_recv_end, .write = sim_write,
 	.read_check = sim_read_check, .atomic = sim_atomic, .reply = sim_reply,
 	.hold = sim_hold, .drop = sim_drop,
@@ -781,9 +880,15 @@ void sim_run(const struct sim_cfg *cfg, struct sim_stats *stats)
 		vqp_rxtab_init(&node->tab, &sim_rx_ops, node->slots, cfg->contexts, node->buckets, BUCKETS,
 			       cfg->payload_bytes, sim_epoch(i), 2 * (cfg->delay_us + cfg->jitter_us) + 20000,
 			       cfg->idle_us);
+		for (u32 from = 0; from < cfg->nodes; from++)
+			node->clocks[from] = (struct vqp_clock) {
+				.random = sim_challenge, .known = !cfg->strangers, .epoch = sim_epoch(from), .forgotten = sim_clock_start(from) - 1,
+				.proven = sim_clock_start(from),
+			};
 	}
 	for (i = 0; i < cfg->flows; i++)
 		sim_flow_init(sim, &sim->flows[i], i);
+	sim->open = cfg->flows;
 
 	while (sim->nevents)
 		sim_step(sim);
@@ -793,8 +898,11 @@ void sim_run(const struct sim_cfg *cfg, struct sim_stats *stats)
 	for (i = 0; i < cfg->nodes; i++) {
 		stats->busy += sim->nodes[i].tab.busy;
 		stats->reused += sim->nodes[i].tab.reused;
+		stats->stale += sim->nodes[i].tab.stale;
 		vqp_rxtab_purge(&sim->nodes[i].tab, NULL);
 	}
+	sim_free_records(&sim->openings);
+	sim_free_records(&sim->others);
 	free(sim->events);
 	free(sim->flows);
 	free(sim);

@@ -24,6 +24,9 @@ struct sim_cfg {
 	u32 rto_min_us;			/* 0: what the delay needs */
 	/* per mille */
 	u32 loss, duplicates, rnr, no_room, throttled;
+	/* per mille of initiators' packets: somebody sends a packet again that was sent at any time before */
+	u32 replays;
+	bool strangers;			/* targets do not know the initiators' clocks at first */
 	u32 throttled_us;		/* then a flow may not send for so long at most */
 	/* microseconds */
 	u32 delay_us, jitter_us;	/* of a packet: delay, and at most this on top */
@@ -41,7 +44,7 @@ enum sim_kind {
 };
 
 struct sim_stats {
-	u64 packets, resent, lost, overrun, timeouts, busy, reused, no_flow, rnr, gaps, bytes;
+	u64 packets, resent, lost, overrun, timeouts, busy, reused, no_flow, rnr, gaps, bytes, stale, replayed;
 	u64 us;				/* virtual time until the last completion */
 };
 

@@ -33,6 +33,9 @@ static struct {
 	u32 held, dropped;
 	bool hold_fails;
 	bool dead;			/* the namespace */
+	u32 echo;			/* what judge() answers */
+	u32 judged, forgotten;
+	u32 forgotten_stamp;		/* of the latest one */
 	u8 received[8192];
 	u32 ended_bytes;
 	struct vqp_pkt ended_pkt;
@@ -40,6 +43,21 @@ static struct {
 } env;
 
 static int ns;
+
+static u32 fake_judge(void *reply_to, const struct vqp_pkt *pkt, u64 now_us)
+{
+	assert_ptr_equal(reply_to, &env.node);
+	assert_true(pkt->flags & VQP_PKT_OPEN);
+	assert_int_equal(now_us, env.now);
+	env.judged++;
+	return env.echo;
+}
+
+static void fake_forget(const struct vqp_rx *rx)
+{
+	env.forgotten++;
+	env.forgotten_stamp = rx->stamp;
+}
 
 static int fake_open(struct vqp_rx *rx, const struct vqp_pkt *pkt)
 {
@@ -190,7 +208,7 @@ static void fake_drop(struct vqp_rx_held *held)
 }
 
 static const struct vqp_rx_ops fake_ops = {
-	.open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
+	.judge = fake_judge, .forget = fake_forget, .open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
 	.recv_data = fake_recv_data, .recv_end = fake_recv_end, .write = fake_write,
 	.read_check = fake_read_check, .atomic = fake_atomic, .reply = fake_reply, .hold = fake_hold, .drop = fake_drop,
 };
@@ -1722,6 +1740,249 @@ static void any_packet_is_safe(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* ---- Late copies ---- */
+
+static const struct vqp_pkt *expect_challenge(void)
+{
+	const struct vqp_pkt *pkt = expect_nak(VQP_NAK_STALE);
+
+	assert_int_equal(pkt->echo, env.echo);
+	return pkt;
+}
+
+/* A SEND with an open header, stamped. */
+static void open_at(u32 open_psn, u32 psn, u32 stamp)
+{
+	input((struct vqp_pkt) {
+		.op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN | VQP_PKT_ACK_REQ, .psn = psn, .open_psn = open_psn,
+		.stamp = stamp,
+	});
+}
+
+static void a_copy_of_a_forgotten_flow_is_challenged(void **state)
+{
+	(void)state;
+	open_at(PSN(0), PSN(0), 7);
+	expect_ack(PSN(1));
+	close_at(FLOW, PSN(1));
+	env.now += LINGER;
+	for (u32 i = 1; i <= SLOTS; i++)
+		open_flow(FLOW + i);
+	assert_int_equal(env.forgotten, 1);
+	assert_int_equal(env.forgotten_stamp, 7);
+	env.echo = 5;
+	open_at(PSN(0), PSN(0), 7);
+	expect_challenge();
+	expect_silence();
+	assert_int_equal(env.ended, 1);
+	assert_int_equal(env.opens, 1 + SLOTS);
+	assert_int_equal(env.tab.stale, 1);
+}
+
+static void a_challenge_names_the_packet(void **state)
+{
+	const struct vqp_pkt *pkt;
+
+	(void)state;
+	env.echo = 5;
+	env.turn = 3;
+	open_at(PSN(4), PSN(6), 7);
+	pkt = expect_challenge();
+	assert_int_equal(pkt->psn, PSN(6));
+	assert_int_equal(pkt->turn, 3);
+	assert_int_equal(pkt->flow, FLOW);
+	env.echo = 0;
+	open_at(PSN(4), PSN(4), 7);
+	expect_ack(PSN(5));
+}
+
+/* A copy takes no context from anybody, and learns of no namespace. */
+static void a_copy_costs_nobody_a_context(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < SLOTS; i++)
+		open_flow(FLOW + i);
+	close_pkt(FLOW + 1);
+	env.now += LINGER;
+	env.echo = 5;
+	env.open_err = -ENOENT;
+	input((struct vqp_pkt) {
+		.op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN, .flow = FLOW + SLOTS, .psn = PSN(0), .open_psn = PSN(0),
+	});
+	expect_challenge();
+	assert_int_equal(env.forgotten, 0);
+	assert_int_equal(env.tab.busy, 0);
+}
+
+static void a_context_needs_no_clock(void **state)
+{
+	(void)state;
+	open_at(PSN(0), PSN(0), 7);
+	expect_ack(PSN(1));
+	assert_int_equal(env.judged, 1);
+	env.echo = 5;
+	/* duplicates, and what follows; the end of the flow, and where it goes on */
+	open_at(PSN(0), PSN(0), 7);
+	expect_ack(PSN(1));
+	open_at(PSN(0), PSN(1), 8);
+	expect_ack(PSN(2));
+	close_at(FLOW, PSN(2));
+	open_at(PSN(0), PSN(1), 8);
+	expect_silence();
+	env.turn++;
+	open_at(PSN(2), PSN(2), 9);
+	expect_ack(PSN(3));
+	assert_int_equal(env.judged, 1);
+}
+
+static void a_closed_flow_goes_on_later_only_if_it_is_no_copy(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	close_at(FLOW, PSN(1));
+	env.echo = 5;
+	open_at(PSN(3), PSN(3), 7);
+	expect_challenge();
+	assert_int_equal(env.opens, 1);
+	env.echo = 0;
+	open_at(PSN(3), PSN(3), 7);
+	expect_ack(PSN(4));
+}
+
+static void an_open_flow_goes_on_later_only_if_it_is_no_copy(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send(PSN(3), 0, 10);
+	env.seen = env.nanswers;
+	env.echo = 5;
+	open_at(PSN(4), PSN(4), 7);
+	expect_challenge();
+	send(PSN(1), VQP_PKT_ACK_REQ, 10);
+	assert_int_equal(env.ended, 1);
+	env.echo = 0;
+	env.seen = env.nanswers;
+	open_at(PSN(4), PSN(4), 7);
+	expect_ack(PSN(5));
+	assert_int_equal(env.dropped, 1);
+	assert_int_equal(env.ended, 2);
+}
+
+/* What it had begun, the flow has had done elsewhere, or does not need any more. */
+static void a_flow_that_goes_on_later_breaks_off_its_message(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	send_part(PSN(1), 0, 60, 150);
+	open_at(PSN(4), PSN(4), 7);
+	expect_ack(PSN(5));
+	assert_int_equal(env.broken, 1);
+	assert_int_equal(env.opens, 1);
+}
+
+static void a_failed_flow_goes_on_later(void **state)
+{
+	(void)state;
+	env.check_err = -EACCES;
+	input((struct vqp_pkt) {
+		.op = VQP_OP_READ, .flags = VQP_PKT_OPEN, .psn = PSN(0), .open_psn = PSN(0), .rkey = 5, .msg_bytes = 10,
+	});
+	expect_nak(VQP_NAK_ACCESS);
+	env.echo = 5;
+	open_at(PSN(1), PSN(1), 7);
+	expect_challenge();
+	env.echo = 0;
+	open_at(PSN(1), PSN(1), 7);
+	expect_ack(PSN(2));
+	send(PSN(2), VQP_PKT_ACK_REQ, 10);
+	expect_ack(PSN(3));
+}
+
+static void another_ones_flow_is_not_judged(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	for (u32 i = 0; i < ARRAY_SIZE(others); i++) {
+		struct vqp_pkt pkt = of_another(i);
+
+		pkt.open_psn = PSN(5);
+		input(pkt);
+		expect_nak_at(VQP_NAK_OP, PSN(1));
+	}
+	assert_int_equal(env.judged, 1);
+}
+
+/* Whichever of its packets a flow has been opened by. */
+static void what_is_forgotten_is_as_late_as_its_latest_packet(void **state)
+{
+	(void)state;
+	open_at(PSN(0), PSN(0), 0xfffffff0U);
+	open_at(PSN(0), PSN(1), 2);
+	open_at(PSN(0), PSN(0), 1);
+	open_at(PSN(0), PSN(3), 3);	/* which is held */
+	vqp_rxtab_purge(&env.tab, NULL);
+	assert_int_equal(env.forgotten, 1);
+	assert_int_equal(env.forgotten_stamp, 3);
+}
+
+static void whatever_frees_a_context_tells_that_it_is_forgotten(void **state)
+{
+	(void)state;
+	/* silence */
+	open_at(PSN(0), PSN(0), 1);
+	env.now += IDLE;
+	vqp_rxtab_expire(&env.tab, env.now);
+	assert_int_equal(env.forgotten, 1);
+	/* a namespace that goes in the middle of a message, and one that is found to be gone */
+	for (u32 i = 2; i < 4; i++) {
+		open_at(PSN(0), PSN(0), i);
+		send_part(PSN(1), 0, 60, 150);
+		if (i == 2) {
+			vqp_rxtab_purge(&env.tab, &ns);
+		} else {
+			env.dead = true;
+			send(PSN(2), 0, 10);
+			env.dead = false;
+		}
+		assert_int_equal(env.forgotten, i);
+		assert_int_equal(env.forgotten_stamp, i);
+	}
+	/* one that goes otherwise, and a CLOSE, leave what they know */
+	open_at(PSN(0), PSN(0), 4);
+	vqp_rxtab_purge(&env.tab, &ns);
+	env.turn++;
+	open_at(PSN(1), PSN(1), 5);
+	close_at(FLOW, PSN(2));
+	assert_int_equal(env.forgotten, 3);
+	vqp_rxtab_purge(&env.tab, NULL);
+	assert_int_equal(env.forgotten, 4);
+	assert_int_equal(env.forgotten_stamp, 5);
+}
+
+/* The flow was closed, and open again when a copy of the CLOSE came. */
+static void a_copy_of_a_close_closes_nothing(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	close_at(FLOW, PSN(1));
+	env.turn = 1;
+	env.begin_err = -EAGAIN;
+	open_at(PSN(1), PSN(1), 7);
+	expect_nak(VQP_NAK_RNR);
+	env.begin_err = 0;
+	env.turn = 0;
+	close_at(FLOW, PSN(1));
+	env.turn = 2;
+	send(PSN(1), VQP_PKT_ACK_REQ, 10);
+	expect_ack(PSN(2));
+	env.turn = 1;
+	close_at(FLOW, PSN(2));
+	assert_int_equal(env.closes, 1);
+	env.turn = 2;
+	close_at(FLOW, PSN(2));
+	assert_int_equal(env.closes, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1822,6 +2083,18 @@ int main(void)
 		TEST(a_forgotten_flow_is_taken_up_where_it_says),
 		TEST(any_number_of_flows_uses_the_same_contexts),
 		TEST(any_packet_is_safe),
+		TEST(a_copy_of_a_forgotten_flow_is_challenged),
+		TEST(a_challenge_names_the_packet),
+		TEST(a_copy_costs_nobody_a_context),
+		TEST(a_context_needs_no_clock),
+		TEST(a_closed_flow_goes_on_later_only_if_it_is_no_copy),
+		TEST(an_open_flow_goes_on_later_only_if_it_is_no_copy),
+		TEST(a_flow_that_goes_on_later_breaks_off_its_message),
+		TEST(a_failed_flow_goes_on_later),
+		TEST(another_ones_flow_is_not_judged),
+		TEST(what_is_forgotten_is_as_late_as_its_latest_packet),
+		TEST(whatever_frees_a_context_tells_that_it_is_forgotten),
+		TEST(a_copy_of_a_close_closes_nothing),
 	};
 
 	return cmocka_run_group_tests_name("rx", tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "sim.h"
 
 #define SEEDS	500
+#define REPLAY_SEEDS	80
 
 static const struct sim_cfg quiet = {
 	.seed = 1, .nodes = 2, .flows = 3, .msgs = 20, .max_bytes = 200 * 1024, .contexts = 16,
@@ -273,6 +274,60 @@ static void one_packet_windows(void **state)
 	run(&cfg);
 }
 
+/* And no flow does after that, however often it opens. */
+static void a_first_contact_takes_one_more_round_trip(void **state)
+{
+	struct sim_cfg cfg = quiet;
+	struct sim_stats friends, strangers;
+
+	(void)state;
+	cfg.flows = 1;
+	cfg.msgs = 1;
+	cfg.ops = 1 << SIM_WRITE;
+	cfg.max_bytes = cfg.payload_bytes;
+	friends = run(&cfg);
+	cfg.strangers = true;
+	strangers = run(&cfg);
+	assert_int_equal(friends.stale, 0);
+	assert_int_equal(strangers.stale, 1);
+	assert_int_equal(strangers.packets, friends.packets + 2);
+	assert_in_range(strangers.us - friends.us, 2 * cfg.delay_us, 2 * cfg.delay_us + 4 * cfg.packet_us + 4);
+
+	cfg.msgs = 50;
+	cfg.close_us = 500;
+	strangers = run(&cfg);
+	/* each packet of the first burst of posts is challenged */
+	assert_in_range(strangers.stale, 1, 4);
+	cfg.strangers = false;
+	friends = run(&cfg);
+	assert_int_equal(friends.stale, 0);
+}
+
+/* Sixteen nodes that the target does not know open hundreds of flows at the same time. */
+static void many_strangers_at_once(void **state)
+{
+	struct sim_cfg cfg = quiet;
+	struct sim_stats stats;
+
+	(void)state;
+	cfg.nodes = 17;
+	cfg.to_one = true;
+	cfg.flows = 480;
+	cfg.contexts = 512;
+	cfg.msgs = 2;
+	cfg.max_bytes = 20000;
+	cfg.window_packets = 64;
+	cfg.rto_min_us = 8000;
+	cfg.pause_us = 1;
+	cfg.service_us = 10;
+	cfg.queue_packets = 1024;
+	cfg.strangers = true;
+	stats = run(&cfg);
+	assert_true(stats.stale >= cfg.flows / 2);
+	cfg.loss = 50;
+	run(&cfg);
+}
+
 /*
  * With a loss of so many per mille a transfer may take this many times as long as without:
  * `percent` / 100.
@@ -322,41 +377,77 @@ static void goodput_of_writes_with_five_percent_loss(void **state)
 }
 
 /* Everything at once, at random. */
+static struct sim_cfg random_cfg(u64 seed)
+{
+	u64 rng = seed;
+	const u32 payloads[] = { 256, 1000, 1024, 2048, 3960 };
+	const u32 windows[] = { 4, 16, 64, 256 };
+
+	return (struct sim_cfg) {
+		.seed = seed,
+		.nodes = 2 + unit_random(&rng) % 3,
+		.flows = 2 + unit_random(&rng) % 5,
+		.msgs = 5 + unit_random(&rng) % 15,
+		.max_bytes = 200 * 1024,
+		.contexts = 1 + unit_random(&rng) % 8,
+		.payload_bytes = payloads[unit_random(&rng) % ARRAY_SIZE(payloads)],
+		.window_packets = windows[unit_random(&rng) % ARRAY_SIZE(windows)],
+		.loss = unit_random(&rng) % 201,
+		.duplicates = unit_random(&rng) % 100,
+		.rnr = unit_random(&rng) % 300,
+		.no_room = unit_random(&rng) % 50,
+		.delay_us = 10 + unit_random(&rng) % 300,
+		.jitter_us = unit_random(&rng) % 300,
+		.packet_us = unit_random(&rng) % 10,
+		.pause_us = 1 + unit_random(&rng) % 20000,
+		.idle_us = 10000000,
+		.close_us = unit_random(&rng) % 2 ? unit_random(&rng) % 10000 : 0,
+		.service_us = 1 + unit_random(&rng) % 9,
+		.queue_packets = unit_random(&rng) % 2 ? 8 + unit_random(&rng) % 100 : 0,
+		.stall_every_us = unit_random(&rng) % 2 ? 10000 + unit_random(&rng) % 50000 : 0,
+		.stall_us = unit_random(&rng) % 10000,
+		.throttled = unit_random(&rng) % 2 ? unit_random(&rng) % 50 : 0,
+		.throttled_us = unit_random(&rng) % 10000,
+		.strangers = unit_random(&rng) % 2,
+	};
+}
+
+/*
+ * Packets of any age come again, most of them when their flow has closed and the target has forgotten it: the flows'
+ * pauses are longer than it takes for that.
+ */
+static void packets_that_outlive_their_flows_memory(void **state)
+{
+	struct sim_stats total = { 0 };
+
+	(void)state;
+	for (u64 seed = 1; seed <= REPLAY_SEEDS; seed++) {
+		struct sim_cfg cfg = random_cfg(seed);
+		struct sim_stats stats;
+
+		cfg.replays = 100 + 50 * (seed % 8);
+		cfg.close_us = 2000 + 1000 * (seed % 5);
+		cfg.pause_us = 200000;
+		cfg.max_bytes = 20000;
+		cfg.msgs = 40;
+		stats = run(&cfg);
+		total.replayed += stats.replayed;
+		total.stale += stats.stale;
+		total.packets += stats.packets;
+	}
+	print_message("%d seeds: %llu packets, %llu came again, %llu challenges\n", REPLAY_SEEDS,
+		      (unsigned long long)total.packets, (unsigned long long)total.replayed,
+		      (unsigned long long)total.stale);
+	assert_true(total.replayed > 1000 && total.stale > 100);
+}
+
 static void random_networks(void **state)
 {
 	struct sim_stats total = { 0 };
 
 	(void)state;
 	for (u64 seed = 1; seed <= SEEDS; seed++) {
-		u64 rng = seed;
-		const u32 payloads[] = { 256, 1000, 1024, 2048, 3960 };
-		const u32 windows[] = { 4, 16, 64, 256 };
-		const struct sim_cfg cfg = {
-			.seed = seed,
-			.nodes = 2 + unit_random(&rng) % 3,
-			.flows = 2 + unit_random(&rng) % 5,
-			.msgs = 5 + unit_random(&rng) % 15,
-			.max_bytes = 200 * 1024,
-			.contexts = 1 + unit_random(&rng) % 8,
-			.payload_bytes = payloads[unit_random(&rng) % ARRAY_SIZE(payloads)],
-			.window_packets = windows[unit_random(&rng) % ARRAY_SIZE(windows)],
-			.loss = unit_random(&rng) % 201,
-			.duplicates = unit_random(&rng) % 100,
-			.rnr = unit_random(&rng) % 300,
-			.no_room = unit_random(&rng) % 50,
-			.delay_us = 10 + unit_random(&rng) % 300,
-			.jitter_us = unit_random(&rng) % 300,
-			.packet_us = unit_random(&rng) % 10,
-			.pause_us = 1 + unit_random(&rng) % 20000,
-			.idle_us = 10000000,
-			.close_us = unit_random(&rng) % 2 ? unit_random(&rng) % 10000 : 0,
-			.service_us = 1 + unit_random(&rng) % 9,
-			.queue_packets = unit_random(&rng) % 2 ? 8 + unit_random(&rng) % 100 : 0,
-			.stall_every_us = unit_random(&rng) % 2 ? 10000 + unit_random(&rng) % 50000 : 0,
-			.stall_us = unit_random(&rng) % 10000,
-			.throttled = unit_random(&rng) % 2 ? unit_random(&rng) % 50 : 0,
-			.throttled_us = unit_random(&rng) % 10000,
-		};
+		const struct sim_cfg cfg = random_cfg(seed);
 		const struct sim_stats stats = run(&cfg);
 
 		total.packets += stats.packets;
@@ -387,10 +478,13 @@ int main(void)
 		cmocka_unit_test(sixteen_senders_have_room_at_one_receiver),
 		cmocka_unit_test(more_senders_than_there_is_room_for),
 		cmocka_unit_test(a_node_that_stands_still_is_sent_little_again),
+		cmocka_unit_test(a_first_contact_takes_one_more_round_trip),
+		cmocka_unit_test(many_strangers_at_once),
 		cmocka_unit_test(one_packet_windows),
 		cmocka_unit_test(goodput_of_writes_with_one_percent_loss),
 		cmocka_unit_test(goodput_of_writes_with_five_percent_loss),
 		cmocka_unit_test(goodput_of_reads_with_one_percent_loss),
+		cmocka_unit_test(packets_that_outlive_their_flows_memory),
 		cmocka_unit_test(random_networks),
 	};
 

@@ -246,6 +246,26 @@ static void a_read_from_a_new_target_goes_on(void **state)
 	vqp_tx_abort(&env.tx, VQP_WC_WR_FLUSH_ERR);
 }
 
+/* The target may know of no more than that chunk: what follows opens the flow until its own answer comes. */
+static void the_answer_to_an_earlier_chunk_opens_nothing(void **state)
+{
+	struct vqp_msg read = message(VQP_OP_READ, 2 * CHUNK), msg = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	post(&read);
+	for (u32 i = 0; i < VQP_READ_CHUNK_PACKETS; i++)
+		respond(PSN(1), i * PAYLOAD, PAYLOAD);
+	vqp_tx_retarget(&env.tx, env.now);
+	env.seen = env.nsent;
+	for (u32 i = 0; i < VQP_READ_CHUNK_PACKETS; i++)
+		respond(PSN(0), i * PAYLOAD, PAYLOAD);
+	expect_done(0, &read, VQP_WC_SUCCESS);
+	post(&msg);
+	assert_true(env.sent[env.seen].pkt.flags & VQP_PKT_OPEN);
+	assert_int_equal(env.sent[env.seen].pkt.open_psn, PSN(2));
+	expect_psn(PSN(2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +284,7 @@ int main(void)
 		TEST(sends_do_not_keep_a_read_waiting),
 		TEST(a_lost_read_request_is_sent_again),
 		TEST(a_read_from_a_new_target_goes_on),
+		TEST(the_answer_to_an_earlier_chunk_opens_nothing),
 	};
 
 	return cmocka_run_group_tests_name("tx_read", tests, NULL, NULL);

@@ -39,6 +39,7 @@ static struct {
 	u32 allowed;			/* packets until -EBUSY */
 	struct vqp_msg *bad;		/* its local memory is bad */
 	bool bad_place;
+	u32 clock;			/* that of the node */
 	u8 memory[64 * 1024];		/* where READs go */
 	u8 source[PAYLOAD];
 } env;
@@ -99,8 +100,15 @@ static inline void fake_stale(struct vqp_tx *tx)
 	env.nstale++;
 }
 
+static inline u32 fake_stamp(struct vqp_tx *tx)
+{
+	(void)tx;
+	return env.clock;
+}
+
 static const struct vqp_tx_ops fake_ops = {
 	.xmit = fake_xmit, .place = fake_place, .complete = fake_complete, .arm = fake_arm, .stale = fake_stale,
+	.stamp = fake_stamp,
 };
 
 static inline int setup(void **state)
@@ -114,6 +122,7 @@ static inline int setup(void **state)
 	env.room = ~0U;
 	env.allowed = ~0U;
 	env.now = 1000000;
+	env.clock = 0xfffffffdU;
 	vqp_tx_init(&env.tx, &fake_ops, &env.cfg, FLOW, FIRST_PSN);
 	return 0;
 }

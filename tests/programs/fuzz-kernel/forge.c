@@ -50,6 +50,22 @@ static void fill_base(struct forge *forge, struct vqp_pkt *pkt, u32 flow, u32 ps
 	pkt->turn = (u16)pick(forge, 4);
 }
 
+/* The clock is that of this node's kernel, as its packets show it: nobody else's packets may look old by it. */
+static void fill_clock(struct forge *forge, struct vqp_pkt *pkt)
+{
+	const struct tapped *known;
+	u32 i;
+
+	for (i = 0; i < 16; i++) {
+		known = tap_recent(forge->tap, true, i);
+		if (known && (known->pkt.flags & VQP_PKT_OPEN) && (s32)(known->pkt.stamp - forge->stamp) > 0)
+			forge->stamp = known->pkt.stamp;
+	}
+	pkt->stamp = percent(forge, 95) ? forge->stamp : rnd_u32(&forge->rnd);
+	pkt->age = percent(forge, 80) ? 0 : (u8)rnd_u32(&forge->rnd);
+	pkt->echo = percent(forge, 95) ? forge->echo : rnd_u32(&forge->rnd);
+}
+
 /* To the target's VQP, mostly. The ends of a flow follow from who it is: a flow does not change them. */
 static void fill_open(struct forge *forge, struct vqp_pkt *pkt, u32 open_psn, u32 identity)
 {
@@ -66,6 +82,7 @@ static void fill_open(struct forge *forge, struct vqp_pkt *pkt, u32 open_psn, u3
 		pkt->dst_qp = 1 + identity % 20;
 	pkt->src_lanes = 1;
 	pkt->src_qpn[0] = forge->qpn;
+	fill_clock(forge, pkt);
 }
 
 static void fill_send(struct forge *forge, struct forge_flow *flow, struct vqp_pkt *pkt)
@@ -152,6 +169,8 @@ void forge_take(struct forge *forge, const struct vqp_pkt *answer)
 {
 	struct forge_flow *flow = &forge->flows[answer->flow % FORGE_FLOWS];
 
+	if (answer->op == VQP_OP_NAK && answer->nak == VQP_NAK_STALE)
+		forge->echo = answer->echo;
 	if (answer->flow != flow->number)
 		return;
 	if (answer->op == VQP_OP_READ_RESP) {
@@ -191,6 +210,8 @@ static bool fill_answer(struct forge *forge, struct vqp_pkt *pkt)
 		pkt->nak = (u8)(1 + pick(forge, VQP_NAK_MAX));
 		if (pkt->nak == VQP_NAK_RNR || pkt->nak == VQP_NAK_BUSY)
 			pkt->rnr_us = percent(forge, 80) ? pick(forge, 100000) : (u32)rnd_edge(&forge->rnd);
+		if (pkt->nak == VQP_NAK_STALE)
+			pkt->echo = 1 + rnd_u32(&forge->rnd) / 2;
 	}
 	if (pkt->op == VQP_OP_READ_RESP) {
 		pkt->ack_psn = 0;

@@ -42,6 +42,7 @@ struct forge {
 	bool stranger;
 	u32 tenant, epoch, qkey, qpn;	/* its own */
 	u32 flooded;
+	u32 stamp, echo;	/* its coarse clock; the target's latest echo */
 	struct forge_flow flows[FORGE_FLOWS];
 };
 
