@@ -21,7 +21,9 @@
 #include "queue/recv.h"
 #include "queue/vqp.h"
 
-#define RESPONDER_CONTEXTS	1024	/* the contexts of a lane */
+#define RESPONDER_LIVE		1024	/* the contexts of a lane that are open or failed */
+/* All contexts of a lane: so many more may be closed, and linger. */
+#define RESPONDER_CONTEXTS	(RESPONDER_LIVE + 1024)
 #define RESPONDER_BUCKETS	1024
 #define RESPONDER_LINGER_US	(500U * 1000)	/* A closed flow keeps its context for this time. */
 /*
@@ -397,8 +399,8 @@ static int __init responder_create(struct vqp_responder *responder)
 	if (!responder->contexts || !responder->buckets)
 		return -ENOMEM;
 	vqp_rxtab_init(&responder->tab, &responder_ops, responder->contexts, RESPONDER_CONTEXTS,
-		       responder->buckets, RESPONDER_BUCKETS, VQP_WIRE_HEADER_MAX, vqp_node_epoch(),
-		       RESPONDER_LINGER_US, RESPONDER_IDLE_US);
+		       RESPONDER_LIVE, responder->buckets, RESPONDER_BUCKETS, VQP_WIRE_HEADER_MAX,
+		       vqp_node_epoch(), RESPONDER_LINGER_US, RESPONDER_IDLE_US);
 	return 0;
 }
 

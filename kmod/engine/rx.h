@@ -9,10 +9,11 @@
  * trip. An OPEN packet of an unknown flow makes a context that expects the packet's open_psn, if it
  * is fresh: a copy of a packet of a flow that was forgotten is not, see clock.h. A context is kept
  * for at least linger_us after its last packet, whether closed or not, so that what was under way
- * for less long is fresh. After that a closed context may be reused, the oldest one first. An open
- * context may be reused after it was idle for idle_us, which is long after its initiator gives up;
- * a message in progress is then broken off. If no context can be had, a new flow is answered with
- * NAK_BUSY.
+ * for less long is fresh. After that a closed context may be reused, the oldest one first. At most
+ * max_live contexts are open or failed, so that closed ones, which linger in the rest of the table,
+ * take no room from them. An open context may be reused after it was idle for idle_us, which is
+ * long after its initiator gives up; a message in progress is then broken off. If no context can be
+ * had, a flow that opens is answered with NAK_BUSY.
  *
  * PSNs from `psn` of a context on were never carried out here: the fresh packet that made the
  * context was born after all that was forgotten, and a flow's PSNs are first sent in order.
@@ -137,6 +138,8 @@ struct vqp_rxtab {
 	const struct vqp_rx_ops *ops;
 	struct vqp_rx *slots;
 	u32 nslots;
+	u32 max_live;			/* how many contexts may be open or failed */
+	u32 nlive;			/* how many are */
 	struct list_head *buckets;
 	u32 nbuckets;			/* a power of two */
 	/* The free contexts are at its head, and behind them the closed ones, oldest first. */
@@ -151,7 +154,7 @@ struct vqp_rxtab {
 };
 
 void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
-		    struct vqp_rx *slots, u32 nslots,
+		    struct vqp_rx *slots, u32 nslots, u32 max_live,
 		    struct list_head *buckets, u32 nbuckets,
 		    u32 payload_bytes, u32 epoch, u64 linger_us, u64 idle_us);
 

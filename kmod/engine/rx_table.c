@@ -65,6 +65,7 @@ static void vqp_rx_detach(struct vqp_rxtab *tab, struct vqp_rx *rx)
 	vqp_rx_break_off(tab, rx);
 	tab->ops->close(rx);
 	rx->ns = NULL;
+	tab->nlive--;
 }
 
 /* Close a context. It keeps the flow's PSN, so that duplicates are known as such. */
@@ -103,27 +104,45 @@ static struct vqp_rx *vqp_rx_abandoned(struct vqp_rxtab *tab, u64 now_us)
 	return rx && now_us - rx->last_us >= max_t(u64, tab->idle_us, tab->linger_us) ? rx : NULL;
 }
 
+/* Free the context that its initiator has abandoned longest ago; or NULL. */
+static struct vqp_rx *vqp_rx_evict(struct vqp_rxtab *tab, u64 now_us)
+{
+	struct vqp_rx *rx = vqp_rx_abandoned(tab, now_us);
+
+	if (!rx)
+		return NULL;
+	vqp_rx_free(tab, rx);
+	tab->reused++;
+	return rx;
+}
+
+/* May one more context be live? An abandoned one makes room. */
+static bool vqp_rx_make_room(struct vqp_rxtab *tab, u64 now_us)
+{
+	return tab->nlive < tab->max_live || vqp_rx_evict(tab, now_us);
+}
+
 /*
- * A free context, a closed one that has lingered for linger_us, or one that its initiator has
- * abandoned; or NULL if all contexts are in use.
+ * A free context, a closed one that has lingered for linger_us, or an abandoned one; or NULL if all
+ * contexts are in use.
  */
 static struct vqp_rx *vqp_rx_take(struct vqp_rxtab *tab, u64 now_us)
 {
-	struct vqp_rx *rx;
+	struct vqp_rx *rx = list_first_entry_or_null(&tab->spare, struct vqp_rx, lru);
 
-	rx = list_first_entry_or_null(&tab->spare, struct vqp_rx, lru);
 	if (rx && rx->state == VQP_RX_FREE)
 		return rx;
 	if (rx && now_us - rx->last_us >= tab->linger_us) {
 		vqp_rx_free(tab, rx);
 		return rx;
 	}
-	rx = vqp_rx_abandoned(tab, now_us);
-	if (rx) {
-		vqp_rx_free(tab, rx);
-		tab->reused++;
-	}
-	return rx;
+	return vqp_rx_evict(tab, now_us);
+}
+
+static void vqp_rx_refuse(const struct vqp_rx_call *call)
+{
+	call->tab->busy++;
+	vqp_rx_nak(call, NULL, call->pkt->psn, VQP_NAK_BUSY);
 }
 
 /* Is call->pkt, which has the flag OPEN, fresh? If not, its sender is challenged. */
@@ -145,10 +164,9 @@ static struct vqp_rx *vqp_rx_open(const struct vqp_rx_call *call, const u8 *node
 
 	if (!vqp_rx_is_fresh(call))
 		return NULL;
-	rx = vqp_rx_take(tab, call->now_us);
+	rx = vqp_rx_make_room(tab, call->now_us) ? vqp_rx_take(tab, call->now_us) : NULL;
 	if (!rx) {
-		tab->busy++;
-		vqp_rx_nak(call, NULL, pkt->psn, VQP_NAK_BUSY);
+		vqp_rx_refuse(call);
 		return NULL;
 	}
 	lru = rx->lru;
@@ -174,6 +192,7 @@ static struct vqp_rx *vqp_rx_open(const struct vqp_rx_call *call, const u8 *node
 	rx->state = VQP_RX_OPEN;
 	list_add(&rx->hash, vqp_rx_bucket(tab, node_gid, rx->src_epoch, rx->flow));
 	list_move_tail(&rx->lru, &tab->live);
+	tab->nlive++;
 	tab->opened++;
 	return rx;
 }
@@ -242,12 +261,17 @@ static bool vqp_rx_reopen(const struct vqp_rx_call *call, struct vqp_rx *rx)
 		return false;
 	if (pkt->open_psn != rx->psn && !vqp_rx_is_fresh(call))
 		return false;
+	if (!vqp_rx_make_room(call->tab, call->now_us)) {
+		vqp_rx_refuse(call);
+		return false;
+	}
 	if (call->tab->ops->open(rx, pkt)) {
 		vqp_rx_nak(call, NULL, pkt->psn, VQP_NAK_NO_NS);
 		return false;
 	}
 	vqp_rx_go_on(rx, pkt);
 	list_move_tail(&rx->lru, &call->tab->live);
+	call->tab->nlive++;
 	call->tab->opened++;
 	return true;
 }
@@ -255,7 +279,7 @@ static bool vqp_rx_reopen(const struct vqp_rx_call *call, struct vqp_rx *rx)
 /* ---- The table -------------------------------------------------------- */
 
 void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
-		    struct vqp_rx *slots, u32 nslots,
+		    struct vqp_rx *slots, u32 nslots, u32 max_live,
 		    struct list_head *buckets, u32 nbuckets,
 		    u32 payload_bytes, u32 epoch, u64 linger_us, u64 idle_us)
 {
@@ -265,6 +289,7 @@ void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
 	tab->ops = ops;
 	tab->slots = slots;
 	tab->nslots = nslots;
+	tab->max_live = max_live;
 	tab->buckets = buckets;
 	tab->nbuckets = nbuckets;
 	tab->payload_bytes = payload_bytes;

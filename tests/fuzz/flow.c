@@ -573,7 +573,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
 		.random = draw, .known = how < 0x80, .forgotten = vqp_clock_stamp(0, env.now * CLOCK_SPEED) - 1,
 		.proven = vqp_clock_stamp(0, env.now * CLOCK_SPEED), .proven_us = env.now * CLOCK_SPEED,
 	};
-	vqp_rxtab_init(&env.tab, &rx_ops, env.slots, contexts, env.buckets, 1, PAYLOAD, 1, LINGER_US, 2ULL * GIVEUP_US);
+	vqp_rxtab_init(&env.tab, &rx_ops, env.slots, contexts, contexts, env.buckets, 1, PAYLOAD, 1, LINGER_US, 2ULL * GIVEUP_US);
 	for (u32 i = 0; i < FLOWS; i++)
 		vqp_tx_init(&env.flows[i].tx, &tx_ops, &cfg, i, 0xfffffff8U);
 	while (in.left)

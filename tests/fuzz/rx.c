@@ -11,6 +11,7 @@
 #include "rx.h"
 
 #define SLOTS		3
+#define LIVE		2		/* of the slots */
 #define NODES		2
 #define FLOWS		3
 #define KEYS		(NODES * FLOWS)
@@ -361,6 +362,7 @@ static void check_table(void)
 	bool used = false;
 
 	fuzz_check(count(&env.tab.spare) + count(&env.tab.live) == SLOTS);
+	fuzz_check(count(&env.tab.live) == env.tab.nlive && env.tab.nlive <= LIVE);
 	for (u32 i = 0; i < 2; i++)
 		count(&env.buckets[i]);
 	for (u32 i = 0; i < SLOTS; i++)
@@ -522,11 +524,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
 		.random = draw, .known = true, .epoch = 3, .proven = vqp_clock_stamp(0, env.now * CLOCK_SPEED), .proven_us = env.now * CLOCK_SPEED,
 	};
 	env.clocks[1].random = draw;
-	vqp_rxtab_init(&env.tab, &fake_ops, env.slots, SLOTS, env.buckets, 2, PAYLOAD, EPOCH, LINGER, IDLE);
+	vqp_rxtab_init(&env.tab, &fake_ops, env.slots, SLOTS, LIVE, env.buckets, 2, PAYLOAD, EPOCH, LINGER, IDLE);
 	while (in.left)
 		step(&in);
 	vqp_rxtab_purge(&env.tab, NULL);
 	fuzz_check(env.opens == env.closes && env.begun == env.ended && !env.held);
-	fuzz_check(count(&env.tab.spare) == SLOTS);
+	fuzz_check(count(&env.tab.spare) == SLOTS && !env.tab.nlive);
 	return 0;
 }

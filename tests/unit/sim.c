@@ -863,7 +863,7 @@ void sim_run(const struct sim_cfg *cfg, struct sim_stats *stats)
 	u32 i;
 
 	assert_non_null(sim);
-	assert_true(cfg->nodes >= 2 && cfg->nodes <= NODES_MAX && cfg->contexts <= CONTEXTS_MAX);
+	assert_true(cfg->nodes >= 2 && cfg->nodes <= NODES_MAX && cfg->contexts + cfg->closed_contexts <= CONTEXTS_MAX);
 	memset(stats, 0, sizeof(*stats));
 	sim->cfg = cfg;
 	sim->stats = stats;
@@ -877,7 +877,8 @@ void sim_run(const struct sim_cfg *cfg, struct sim_stats *stats)
 		node->sim = sim;
 		node->index = i;
 		node->gid[15] = i;
-		vqp_rxtab_init(&node->tab, &sim_rx_ops, node->slots, cfg->contexts, node->buckets, BUCKETS,
+		vqp_rxtab_init(&node->tab, &sim_rx_ops, node->slots, cfg->contexts + cfg->closed_contexts,
+			       cfg->contexts, node->buckets, BUCKETS,
 			       cfg->payload_bytes, sim_epoch(i), 2 * (cfg->delay_us + cfg->jitter_us) + 20000,
 			       cfg->idle_us);
 		for (u32 from = 0; from < cfg->nodes; from++)

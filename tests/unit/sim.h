@@ -19,7 +19,8 @@ struct sim_cfg {
 	u32 msgs;			/* per flow */
 	u32 max_bytes;			/* of a message */
 	u32 ops;			/* bit per kind of enum sim_kind; 0: all */
-	u32 contexts;			/* per node */
+	u32 contexts;			/* per node, that are not closed */
+	u32 closed_contexts;		/* so many more may be closed */
 	u32 payload_bytes, window_packets;
 	u32 rto_min_us;			/* 0: what the delay needs */
 	/* per mille */

@@ -17,7 +17,7 @@ static const u8 node_a[16] = "node a", node_b[16] = "node b";
 
 static struct {
 	struct vqp_rxtab tab;
-	struct vqp_rx slots[SLOTS];
+	struct vqp_rx slots[2 * SLOTS];
 	struct list_head buckets[2];
 	u64 now;
 	const u8 *node;
@@ -213,6 +213,13 @@ static const struct vqp_rx_ops fake_ops = {
 	.read_check = fake_read_check, .atomic = fake_atomic, .reply = fake_reply, .hold = fake_hold, .drop = fake_drop,
 };
 
+/* A new table: SLOTS contexts of it may be live. */
+static void begin(u32 slots)
+{
+	vqp_rxtab_init(&env.tab, &fake_ops, env.slots, slots, SLOTS, env.buckets, ARRAY_SIZE(env.buckets),
+		       PAYLOAD, EPOCH, LINGER, IDLE);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -221,8 +228,7 @@ static int setup(void **state)
 	env.src_epoch = 3;
 	env.now = 1000000;
 	env.lose_after = ~0U;
-	vqp_rxtab_init(&env.tab, &fake_ops, env.slots, SLOTS, env.buckets, ARRAY_SIZE(env.buckets),
-		       PAYLOAD, EPOCH, LINGER, IDLE);
+	begin(SLOTS);
 	return 0;
 }
 
@@ -1983,6 +1989,80 @@ static void a_copy_of_a_close_closes_nothing(void **state)
 	assert_int_equal(env.closes, 2);
 }
 
+static void closed_contexts_take_no_room_from_live_ones(void **state)
+{
+	(void)state;
+	begin(2 * SLOTS);
+	for (u32 round = 0; round < 2; round++) {
+		for (u32 i = 0; i < SLOTS; i++)
+			open_flow(FLOW + round * SLOTS + i);
+		open_flow(FLOW + 100);
+		expect_nak(VQP_NAK_BUSY);
+		for (u32 i = 0; round == 0 && i < SLOTS; i++)
+			close_pkt(FLOW + i);
+	}
+	expect_silence();
+	assert_int_equal(env.opens, 2 * SLOTS);
+	/* and there is no room for more of them than linger */
+	for (u32 i = 0; i < SLOTS; i++)
+		close_pkt(FLOW + SLOTS + i);
+	open_flow(FLOW + 100);
+	expect_nak(VQP_NAK_BUSY);
+	env.now += LINGER;
+	open_flow(FLOW + 100);
+	assert_int_equal(env.opens, 2 * SLOTS + 1);
+}
+
+/* It is not forgotten meanwhile. */
+static void a_closed_flow_waits_for_room(void **state)
+{
+	(void)state;
+	begin(2 * SLOTS);
+	open_flow(FLOW);
+	close_pkt(FLOW);
+	for (u32 i = 1; i <= SLOTS; i++)
+		open_flow(FLOW + i);
+	open_at(PSN(1), PSN(1), 0);
+	assert_int_equal(expect_nak(VQP_NAK_BUSY)->rnr_us, VQP_RX_BUSY_US);
+	assert_int_equal(env.tab.busy, 1);
+	close_pkt(FLOW + 1);
+	open_at(PSN(0), PSN(0), 0);
+	expect_silence();
+	open_at(PSN(1), PSN(1), 0);
+	expect_ack(PSN(2));
+	assert_int_equal(env.judged, 1 + SLOTS);
+}
+
+static void a_closed_flow_takes_the_room_of_an_abandoned_one(void **state)
+{
+	(void)state;
+	begin(2 * SLOTS);
+	open_flow(FLOW);
+	close_pkt(FLOW);
+	for (u32 i = 1; i <= SLOTS; i++)
+		open_flow(FLOW + i);
+	env.now += IDLE;
+	open_at(PSN(1), PSN(1), 0);
+	expect_ack(PSN(2));
+	assert_int_equal(env.tab.reused, 1);
+	assert_int_equal(env.forgotten, 1);
+}
+
+static void an_abandoned_context_is_reused_before_one_that_lingers(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < SLOTS; i++)
+		open_flow(FLOW + i);
+	env.now += IDLE;
+	for (u32 i = 1; i < SLOTS; i++)
+		close_pkt(FLOW + i);
+	open_flow(FLOW + SLOTS);
+	expect_silence();
+	assert_int_equal(env.tab.reused, 1);
+	open_flow(FLOW + SLOTS + 1);
+	expect_nak(VQP_NAK_BUSY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -2095,6 +2175,10 @@ int main(void)
 		TEST(what_is_forgotten_is_as_late_as_its_latest_packet),
 		TEST(whatever_frees_a_context_tells_that_it_is_forgotten),
 		TEST(a_copy_of_a_close_closes_nothing),
+		TEST(closed_contexts_take_no_room_from_live_ones),
+		TEST(a_closed_flow_waits_for_room),
+		TEST(a_closed_flow_takes_the_room_of_an_abandoned_one),
+		TEST(an_abandoned_context_is_reused_before_one_that_lingers),
 	};
 
 	return cmocka_run_group_tests_name("rx", tests, NULL, NULL);

@@ -390,6 +390,7 @@ static struct sim_cfg random_cfg(u64 seed)
 		.msgs = 5 + unit_random(&rng) % 15,
 		.max_bytes = 200 * 1024,
 		.contexts = 1 + unit_random(&rng) % 8,
+		.closed_contexts = unit_random(&rng) % 2 * (unit_random(&rng) % 8),
 		.payload_bytes = payloads[unit_random(&rng) % ARRAY_SIZE(payloads)],
 		.window_packets = windows[unit_random(&rng) % ARRAY_SIZE(windows)],
 		.loss = unit_random(&rng) % 201,
