@@ -13,11 +13,16 @@ define install
 	done
 endef
 
-# $(call uninstall_unused,FILES): removes files that containers need to end, unless some live that do.
-# FORCE=1 removes them in any case.
+# $(call uninstall_unused,FILES): removes files that containers need to end, and what finds out whether some live that
+# do, unless some live, or that cannot be known. FORCE=1 removes them in any case.
 define uninstall_unused
-	@set -e; users=$(if $(DESTDIR)$(FORCE),,$$($(IN_USE) $(PREFIX))); \
-	if [ -z "$$users" ]; then \
+	@set -e; users=; \
+	if [ -z "$$(ls $(1) 2>/dev/null)" ]; then \
+		:; \
+	elif ! $(if $(DESTDIR)$(FORCE),true,users=$$($(IN_USE) $(PREFIX))); then \
+		echo "kept $(1): containers may need it to end"; \
+		echo "  run make uninstall again without the module (rmmod vqp), or make uninstall FORCE=1"; \
+	elif [ -z "$$users" ]; then \
 		echo "rm -f $(1)"; \
 		rm -f $(1); \
 	else \

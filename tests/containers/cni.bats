@@ -611,13 +611,19 @@ deleted_are() {
 	local prefix=$BATS_TEST_TMPDIR/usr plugins=$BATS_TEST_TMPDIR/cni
 
 	export prefix plugins top=$BATS_TEST_DIRNAME/../..
-	mkdir -p "$prefix/sbin"
-	printf '#!/bin/sh\ncat %s/namespaces\n' "$prefix" >"$prefix/sbin/vqpctl"
-	chmod +x "$prefix/sbin/vqpctl"
-	# Runtimes keep their state in /run.
+	# Runtimes keep their state in /run, and a module that is loaded is in /sys/module.
 	unshare -m bash -eux -o pipefail <<-'END'
-		each() { for part in cni-plugin oci-hook; do make -C "$top/$part" PREFIX="$prefix" CNI_BIN="$plugins" "$@"; done; }
-		installed() { [ "$(cd "$prefix/bin" && echo *):$(cd "$plugins" && echo *)" = "$1" ]; }
+		make() { command make -C "$top/$1" PREFIX="$prefix" CNI_BIN="$plugins" "${@:2}"; }
+		installed() { [ "$(cd "$prefix" && echo bin/* sbin/*):$(cd "$plugins" && echo *)" = "$1" ]; }
+		all="bin/vqp-hook bin/vqp-network bin/vqp-runtime sbin/vqpctl:vqp"
+		install() {
+			make cni-plugin install
+			make oci-hook install
+			mkdir -p "$prefix/sbin"
+			printf "#!/bin/sh\ncat %s/namespaces\n" "$prefix" >"$prefix/sbin/vqpctl"
+			chmod +x "$prefix/sbin/vqpctl"
+		}
+		uninstall() { for part in cni-plugin oci-hook node; do make $part uninstall "$@"; done; }
 		live() {
 			mkdir -p /run/containerd/runc/k8s.io/c1 /run/crun/c2 /run/containerd/task/c3 /run/runc/c5
 			hook="{\"hooks\":{\"poststop\":[{\"path\":\"$prefix/bin/vqp-hook\"}]}}"
@@ -628,18 +634,27 @@ deleted_are() {
 		}
 		end() { rm -r /run/containerd/runc /run/crun; echo "[]" >"$prefix/namespaces"; }
 		mount -t tmpfs tmpfs /run
-		each install
+		mount -t tmpfs tmpfs /sys
+		mkdir -p /sys/module/vqp
+		install
 		live
-		each uninstall | tee "$prefix/said"
-		installed "vqp-hook vqp-network vqp-runtime:vqp"
-		[ "$(grep -c "to end: 3, c1 c2 c4$" "$prefix/said")" = 2 ]
+		for again in 1 2; do
+			uninstall | tee "$prefix/said"
+			installed "$all"
+			[ "$(grep -c "to end: 3, c1 c2 c4$" "$prefix/said")" = 3 ]
+		done
 		end
-		each uninstall
-		installed "*:*"
-		each install
+		mv "$prefix/namespaces" "$prefix/away"
+		uninstall | tee "$prefix/said"
+		installed "$all"
+		[ "$(grep -c "containers may need it to end" "$prefix/said")" = 3 ]
+		rmdir /sys/module/vqp
+		uninstall
+		installed "bin/* sbin/*:*"
+		install
 		live
-		each uninstall FORCE=1
-		installed "*:*"
+		uninstall FORCE=1
+		installed "bin/* sbin/*:*"
 	END
 }
 
