@@ -31,11 +31,21 @@ int vqp_ask(const struct vqp_config *config, const json_t *request, int netns_fd
 	return vqp_error_add_context(error, "cannot %s %s", what, whom);
 }
 
-/* Takes back that vqpd is away. The error of the kernel module, which is asked now, is its caller's. */
-static void turn_to_kernel(struct vqp_error *error)
+/*
+ * As vqp_ask(), of which it returns the code, unless vqpd is away. Sets *away then, and takes the
+ * error back: that of the kernel module, which is asked now, is its caller's.
+ */
+static int ask_unless_away(const struct vqp_config *config, const json_t *request, int netns_fd, json_t **reply,
+			   bool *away, const char *what, const char *whom, struct vqp_error *error)
 {
+	int ret = *away ? 0 : vqp_ask(config, request, netns_fd, reply, what, whom, error);
+
+	if (ret != VQP_CNI_ERROR_TRY_AGAIN)
+		return ret;
 	fprintf(stderr, "vqp: vqpd is away, so the kernel is asked itself: %s\n", vqp_error_text(error));
 	vqp_error_clear(error);
+	*away = true;
+	return 0;
 }
 
 /* The kernel module has failed: vqpd, when it is back, may do better. */
@@ -45,32 +55,34 @@ static int refuse_for_now(const char *what, const char *whom, struct vqp_error *
 	return vqp_error_add_context(error, "cannot %s %s", what, whom);
 }
 
-int vqp_ask_del(const struct vqp_config *config, const char *id, const char *ifname, int netns_fd, const char *what,
-		struct vqp_error *error)
+int vqp_ask_del(const struct vqp_config *config, const char *id, const char *ifname, int netns_fd, bool *away,
+		const char *what, struct vqp_error *error)
 {
 	json_auto_t *reply = NULL, *request =
 		json_pack("{s:s, s:s, s:s, s:s, s:o*}", "op", "del", "id", id, "ifname", ifname,
 			  "network", config->name, "netns", netns_fd >= 0 ? json_true() : NULL);
+	int ret;
 
 	if (!request) {
 		fprintf(stderr, "vqp: DEL of what is not UTF-8, which no ADD can have made\n");
 		return 0;
 	}
-	if (vqp_ask(config, request, netns_fd, &reply, what, id, error) != VQP_CNI_ERROR_TRY_AGAIN)
-		return error->code;
-	turn_to_kernel(error);
-	return vqp_direct_del(id, ifname, config->name, netns_fd, error) ? refuse_for_now(what, id, error) : 0;
+	ret = ask_unless_away(config, request, netns_fd, &reply, away, what, id, error);
+	if (!ret && *away && vqp_direct_del(id, ifname, config->name, netns_fd, error))
+		ret = refuse_for_now(what, id, error);
+	return ret;
 }
 
-int vqp_ask_list(const struct vqp_config *config, json_t **list, const char *what, const char *whom,
+int vqp_ask_list(const struct vqp_config *config, json_t **list, bool *away, const char *what, const char *whom,
 		 struct vqp_error *error)
 {
 	json_auto_t *request = json_pack("{s:s}", "op", "list"), *reply = NULL;
+	int ret = ask_unless_away(config, request, -1, &reply, away, what, whom, error);
 
-	if (vqp_ask(config, request, -1, &reply, what, whom, error) == VQP_CNI_ERROR_TRY_AGAIN) {
-		turn_to_kernel(error);
+	if (ret)
+		return ret;
+	if (*away)
 		return vqp_direct_list(list, error) ? refuse_for_now(what, whom, error) : 0;
-	}
 	*list = json_incref(json_object_get(reply, "namespaces"));
-	return error->code;
+	return 0;
 }

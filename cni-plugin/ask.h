@@ -4,6 +4,7 @@
 #define VQP_CNI_ASK_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "config.h"
 #include "cni_error.h"
@@ -17,15 +18,19 @@ int vqp_ask(const struct vqp_config *config, const json_t *request, int netns_fd
 	    const char *whom, struct vqp_error *error);
 
 /*
- * Deletes the VQP namespaces of an attachment to the configuration's network: in the network
- * namespace, or wherever they are if netns_fd is negative. If vqpd is away, the kernel module is
- * asked instead. The error's context is as above.
+ * While vqpd is away, the following two ask the kernel module instead. They set *away then, and do
+ * not try vqpd if it is set already, so that those who ask again do not wait for vqpd again.
  */
-int vqp_ask_del(const struct vqp_config *config, const char *id, const char *ifname, int netns_fd, const char *what,
-		struct vqp_error *error);
 
-/* Lists the node's VQP namespaces, by vqpd or, if that is away, by the kernel module. */
-int vqp_ask_list(const struct vqp_config *config, json_t **list, const char *what, const char *whom,
+/*
+ * Deletes the VQP namespaces of an attachment to the configuration's network: in the network
+ * namespace, or wherever they are if netns_fd is negative. The error's context is as above.
+ */
+int vqp_ask_del(const struct vqp_config *config, const char *id, const char *ifname, int netns_fd, bool *away,
+		const char *what, struct vqp_error *error);
+
+/* Lists the node's VQP namespaces. */
+int vqp_ask_list(const struct vqp_config *config, json_t **list, bool *away, const char *what, const char *whom,
 		 struct vqp_error *error);
 
 #endif

@@ -86,8 +86,9 @@ static int check_limits(const json_t *set, const json_t *wanted, const char *rea
 void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *config, int netns_fd)
 {
 	cleanup_error struct vqp_error error = { 0 };
+	bool away = false;
 
-	if (vqp_ask_del(config, args->container_id, args->ifname, netns_fd, "undo the ADD of", &error))
+	if (vqp_ask_del(config, args->container_id, args->ifname, netns_fd, &away, "undo the ADD of", &error))
 		fprintf(stderr, "vqp: %s\n", vqp_error_text(&error));
 }
 
@@ -127,10 +128,11 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
 int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *config, struct vqp_error *error)
 {
 	cleanup_close int netns_fd = -1;
+	bool away = false;
 
 	if (open_netns_left(args, &netns_fd, error))
 		return error->code;
-	return vqp_ask_del(config, args->container_id, args->ifname, netns_fd, "delete the VQP namespace of", error);
+	return vqp_ask_del(config, args->container_id, args->ifname, netns_fd, &away, "delete the VQP namespace of", error);
 }
 
 static int is_member(const json_t *item, const char *name, const char *wanted)

@@ -57,29 +57,41 @@ static json_t *read_valid(const struct vqp_config *config, struct vqp_error *err
 	return error->code ? NULL : json_incref(valid);
 }
 
-/* Deletes one attachment. A failure does not end GC, which reports the last one. */
-static void collect(const struct vqp_config *config, const json_t *item, const json_t *valid, struct vqp_error *error)
+/* Is the item of a list an attachment of this network that is not to stay? */
+static bool is_leftover(const struct vqp_config *config, const json_t *item, const json_t *valid)
 {
-	json_t *id = json_object_get(item, "id"), *ifname = json_object_get(item, "ifname");
 	const char *network = json_string_value(json_object_get(item, "network"));
-	json_auto_t *key = key_of(id, ifname);
+	json_auto_t *key = key_of(json_object_get(item, "id"), json_object_get(item, "ifname"));
 
-	if (!key || !network || strcmp(network, config->name) || json_object_get(valid, json_string_value(key)))
-		return;
-	vqp_ask_del(config, json_string_value(id), json_string_value(ifname), -1, "delete the VQP namespace of", error);
+	return key && network && !strcmp(network, config->name) && !json_object_get(valid, json_string_value(key));
+}
+
+/* Deletes one attachment. A failure does not end GC, which reports the first one as *first. */
+static void collect(const struct vqp_config *config, const json_t *item, bool *away, struct vqp_error *first)
+{
+	const char *id = json_string_value(json_object_get(item, "id"));
+	const char *ifname = json_string_value(json_object_get(item, "ifname"));
+	struct vqp_error error = { 0 };
+
+	if (vqp_ask_del(config, id, ifname, -1, away, "delete the VQP namespace of", &error) && !first->code)
+		*first = error;
+	else
+		vqp_error_clear(&error);
 }
 
 int vqp_network_gc(const struct vqp_config *config, struct vqp_error *error)
 {
 	json_auto_t *valid = read_valid(config, error), *list = NULL;
 	const json_t *item;
+	bool away = false;
 	size_t i;
 
 	if (!valid)
 		return error->code;
-	if (vqp_ask_list(config, &list, "list the VQP namespaces of", config->name, error))
+	if (vqp_ask_list(config, &list, &away, "list the VQP namespaces of", config->name, error))
 		return error->code;
 	json_array_foreach(list, i, item)
-		collect(config, item, valid, error);
+		if (is_leftover(config, item, valid))
+			collect(config, item, &away, error);
 	return error->code;
 }

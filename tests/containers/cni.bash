@@ -26,7 +26,7 @@ setup() {
 	rm -f "$SOCKET".re*
 }
 
-# ANSWER [OP]: what vqpd says to all, or to OP.
+# ANSWER [OP[.ID]]: what vqpd says to all, or to OP, or to OP for a container.
 reply() { echo "$1" >"$SOCKET.reply${2+.$2}"; }
 
 # A configuration as behind bridge, of CNI version $1, changed by the jq filter $2.

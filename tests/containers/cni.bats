@@ -513,6 +513,18 @@ deleted_are() {
 	deleted_are '[["c1","eth0","net"],["c1","net1","net"],["c2","eth0","net"]]'
 }
 
+@test "GC tells the first failure, though vqpd goes away then, and is not asked again" {
+	many_listed
+	reply '{"ok":false,"errno":"EIO","error":"the kernel refused"}' del.c1
+	: >"$SOCKET.reply.del.c2"
+	reply "$(jq -c '.namespaces += [{tenant: 1, id: "c3", ifname: "eth0", network: "net"}]' "$SOCKET.reply.list")" list
+	call GC "$(config 1.1.0 '."cni.dev/valid-attachments" = []')"
+	error_is 100
+	jq -e '.details == "the kernel refused" and (.msg | contains("c1"))' <<<"$output"
+	[[ $stderr == *"without an answer"* ]]
+	deleted_are '[["c1","eth0","net"],["c1","net1","net"],["c2","eth0","net"]]'
+}
+
 # ---- a failed ADD ----
 
 @test "ADD fails and is undone when vqpd does not say that it set the limits" {
