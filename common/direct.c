@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "direct.h"
 #include "name.h"
@@ -27,6 +28,14 @@ static int fail(struct vqp_netlink *netlink, int ret, struct vqp_error *error)
 	return vqp_error_set(error, ret, "the kernel module: %s", vqp_netlink_error(netlink));
 }
 
+/* Other network namespaces than the host's do not see the module's family. */
+static bool is_module_loaded(void)
+{
+	struct stat st;
+
+	return !stat("/sys/module/vqp", &st);
+}
+
 /* Lists the VQP namespaces. Without the module there are none. */
 static int list_namespaces(struct vqp_netlink *netlink, json_t **list, struct vqp_error *error)
 {
@@ -34,6 +43,9 @@ static int list_namespaces(struct vqp_netlink *netlink, json_t **list, struct vq
 
 	if (ret != -ENOPKG)
 		return ret ? fail(netlink, ret, error) : 0;
+	if (is_module_loaded())
+		return vqp_error_set(error, -ENONET, "the kernel module answers in the host's network namespace alone: "
+				     "start vqpd there");
 	*list = json_array();
 	return 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What clients of vqpd ask of the kernel module themselves while vqpd is away, because nobody would
- * come back to it: an attachment ends once. vqpd compares its records with the kernel when it
- * starts and twice a second, and withdraws what it finds missing from the meta servers.
+ * come back to it: an attachment ends once. vqpd reads the VQP namespaces back from the kernel when
+ * it starts, and the announcements of those that are gone end with their leases; while it runs, it
+ * compares its records with the kernel twice a second, and withdraws what it finds missing.
  *
- * The caller needs CAP_NET_ADMIN in the host.
+ * The caller needs CAP_NET_ADMIN in the host, and is in the host's network namespace: in another
+ * one the module does not answer, which is -ENONET.
  */
 #ifndef VQP_COMMON_DIRECT_H
 #define VQP_COMMON_DIRECT_H

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <sys/stat.h>
 
 #include "../direct.h"
 #include "../netlink.h"
@@ -14,7 +16,18 @@
 
 static json_t *kernel;		/* its VQP namespaces */
 static int dump_error, del_error;
+static bool is_loaded;		/* the module, as /sys shows it */
 static unsigned int opened;
+
+int __wrap_stat(const char *path, struct stat *st);
+
+int __wrap_stat(const char *path, struct stat *st)
+{
+	(void)st;
+	assert_string_equal(path, "/sys/module/vqp");
+	errno = ENOENT;
+	return is_loaded ? 0 : -1;
+}
 
 int vqp_netlink_open(struct vqp_netlink *netlink)
 {
@@ -69,6 +82,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	dump_error = del_error = 0;
+	is_loaded = false;
 	kernel = json_loads("[{\"tenant\":0,\"gid\":\"fd00::1\",\"name\":\"\",\"netns_ino\":1},"
 			    "{\"tenant\":1,\"gid\":\"10.1.0.1\",\"name\":\"c1/eth0/net\",\"netns_ino\":1000},"
 			    "{\"tenant\":1,\"gid\":\"10.1.0.2\",\"name\":\"c1/eth0/net\",\"netns_ino\":1001},"
@@ -133,6 +147,20 @@ static void without_the_module_there_is_nothing(void **state)
 	json_decref(list);
 }
 
+/* Its family is not there, and it is. */
+static void a_module_that_answers_elsewhere_is_told(void **state)
+{
+	cleanup_error struct vqp_error error = { 0 };
+	json_t *list;
+
+	(void)state;
+	dump_error = -ENOPKG;
+	is_loaded = true;
+	assert_int_equal(vqp_direct_del("c1", "eth0", "net", -1, &error), -ENONET);
+	assert_int_equal(vqp_direct_list(&list, &error), -ENONET);
+	assert_non_null(strstr(vqp_error_text(&error), "start vqpd"));
+}
+
 static void what_another_deletes_meanwhile_is_no_failure(void **state)
 {
 	(void)state;
@@ -190,6 +218,7 @@ int main(void)
 		TEST(del_without_a_network_namespace_takes_it_wherever_it_is),
 		TEST(del_takes_nothing_by_a_name_that_vqpd_does_not_give),
 		TEST(without_the_module_there_is_nothing),
+		TEST(a_module_that_answers_elsewhere_is_told),
 		TEST(what_another_deletes_meanwhile_is_no_failure),
 		TEST(the_kernels_failures_are_told),
 		TEST(the_list_names_attachments),
