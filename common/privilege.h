@@ -26,7 +26,7 @@
  *
  * VQPD_SERVE keeps CAP_NET_ADMIN to make and delete VQP namespaces by netlink.
  *
- * VQPD_RESOLVE, of the processes of vqpd that look up names, keeps none.
+ * VQPD_RESOLVE, of the processes of vqpd that look up names, keeps none; the user stays root.
  *
  * METAD_SERVE keeps CAP_NET_ADMIN to ask the kernel how other nodes READ the table, which has been
  * opened and registered before.

@@ -25,6 +25,7 @@ static volatile struct world {
 	int addresses;		/* how many the name has: 10.0.0.1, 10.0.0.2 ... */
 	bool hangs;		/* Lookups do not end. */
 	bool dies;		/* An NSS module brings the process down. */
+	bool ignores_children;	/* what lookups have found: nobody can wait for programs */
 	int lookups;		/* that have begun */
 } *world;
 
@@ -56,8 +57,11 @@ static int list_addresses(const char *port, const struct addrinfo *hints, struct
 
 int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **list)
 {
+	struct sigaction of_children;
+
 	if (strcmp(host, "meta.test"))
 		return EAI_NONAME;
+	world->ignores_children = !sigaction(SIGCHLD, NULL, &of_children) && of_children.sa_handler == SIG_IGN;
 	world->lookups++;
 	if (world->dies)
 		_exit(1);
@@ -93,7 +97,9 @@ static int setup(void **state)
 	assert_ptr_not_equal((void *)world, MAP_FAILED);
 	world->addresses = 1;
 	assert_int_equal(vqp_loop_init(&f->loop), 0);
+	signal(SIGCHLD, SIG_IGN);	/* as in vqpd */
 	assert_int_equal(vqp_resolver_start(&f->resolver, &f->loop, "meta.test", "7471", answered), 0);
+	signal(SIGCHLD, SIG_DFL);
 	*state = f;
 	return 0;
 }
@@ -322,6 +328,13 @@ static void it_has_no_privileges_and_one_descriptor(void **state)
 	assert_true(count_descriptors(f->resolver.pid) <= STDERR_FILENO + 2);
 }
 
+static void lookups_may_wait_for_programs(void **state)
+{
+	world->ignores_children = true;
+	look_up(*state);
+	assert_false(world->ignores_children);
+}
+
 /* Something like vqpd, which is killed while its resolver waits for a name server. */
 static void it_ends_with_vqpd_whatever_it_does(void **state)
 {
@@ -365,6 +378,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(answers_are_whole_and_of_addresses, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_asked_is_no_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_has_no_privileges_and_one_descriptor, setup, teardown),
+		cmocka_unit_test_setup_teardown(lookups_may_wait_for_programs, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_ends_with_vqpd_whatever_it_does, setup, teardown),
 	};
 

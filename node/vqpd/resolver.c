@@ -36,21 +36,33 @@ static void look_up(const char *host, const char *port, struct vqp_resolver_answ
 }
 
 /*
- * Leaves the process what lookups need. The signal of the parent's death is set last, because the
- * kernel forgets it when privileges change. SIGTERM and SIGINT stay blocked as they are in vqpd: a
- * service manager sends them to all processes, and this one ends when vqpd does, not before.
+ * Leaves the process what lookups need. It keeps vqpd's user: vqpd has no CAP_KILL, and the kernel
+ * sends the signal of a parent's death only where that parent could. The signal is set last,
+ * because the kernel forgets it when privileges change. SIGTERM and SIGINT stay blocked as they are
+ * in vqpd: a service manager sends them to all processes, and this one ends when vqpd does, not
+ * before. SIGCHLD is not ignored as it is in vqpd: NSS modules may wait for programs that they run.
+ * 0 or a negative errno value.
  */
-static void confine(pid_t parent)
+static int confine(pid_t parent)
 {
 	int ret = vqp_privilege_keep(VQP_PHASE_VQPD_RESOLVE);
 
 	if (ret)
-		errx(1, "cannot give up privileges: %s", strerror(-ret));
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
-		err(1, "cannot prepare to look up names");
+		return ret;
+	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_NAME, PROCESS_NAME);
-	if (getppid() != parent)
-		_exit(0);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+		return -errno;
+	return getppid() == parent ? 0 : -ESRCH;
+}
+
+/*
+ * Leaves the process one descriptor: among vqpd's are its ends of other resolvers' sockets, whose
+ * end must show there. 0 or a negative errno value.
+ */
+static int take_descriptor(int fd)
+{
+	return dup2(fd, CHILD_FD) != CHILD_FD || close_range(CHILD_FD + 1, ~0U, 0) ? -errno : 0;
 }
 
 __attribute__((noreturn))
@@ -58,11 +70,14 @@ static void serve(int fd, pid_t parent, const char *host, const char *port)
 {
 	struct vqp_resolver_answer answer;
 	char request;
+	int ret = take_descriptor(fd);
 
-	/* Among vqpd's descriptors are its ends of other resolvers' sockets, whose end must show there. */
-	if (dup2(fd, CHILD_FD) != CHILD_FD || close_range(CHILD_FD + 1, ~0U, 0))
-		err(1, "cannot prepare to look up names");
-	confine(parent);
+	if (!ret)
+		ret = confine(parent);
+	if (ret) {	/* What is to be done at vqpd's exit is not to be done here. */
+		warnx("cannot prepare to look up names: %s", strerror(-ret));
+		_exit(1);
+	}
 	while (recv(CHILD_FD, &request, sizeof(request), 0) == sizeof(request)) {
 		look_up(host, port, &answer);
 		if (send(CHILD_FD, &answer, sizeof(answer), MSG_NOSIGNAL) != sizeof(answer))

@@ -46,9 +46,9 @@ struct vqp_resolver {
 void vqp_resolver_init(struct vqp_resolver *resolver);
 
 /*
- * Starts the process, which keeps no privileges, and no descriptors of this one but the standard
- * ones. It ends with this process, whatever a lookup is doing. `port` is a number. 0 or a negative
- * errno value.
+ * Starts the process, which keeps no capabilities, and no descriptors of this one but the standard
+ * ones. It keeps the user, which is root as a rule, and its rights to files. It ends with this
+ * process, whatever a lookup is doing. `port` is a number. 0 or a negative errno value.
  */
 int vqp_resolver_start(struct vqp_resolver *resolver, struct vqp_loop *loop, const char *host, const char *port,
 		       void (*answered)(struct vqp_resolver *resolver, const struct vqp_resolver_answer *answer));
