@@ -42,10 +42,10 @@ static void print_vqpd(const json_t *vqpd)
 	}
 	printf("vqpd        running, %lld namespaces\n", (long long)number(vqpd, "namespaces"));
 	json_array_foreach(json_object_get(vqpd, "meta"), i, meta) {
-		bool up = json_is_true(json_object_get(meta, "up"));
+		const char *state = json_is_true(json_object_get(meta, "up")) ? "up" : "down";
+		const char *error = json_string_value(json_object_get(meta, "error"));
 
-		printf("meta        %s, %s%s%s\n", string(meta, "server"), up ? "up" : "down",
-		       up ? "" : ": ", up ? "" : string(meta, "error"));
+		printf("meta        %s, %s%s%s\n", string(meta, "server"), state, error ? ": " : "", error ? error : "");
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <signal.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -629,6 +630,36 @@ static void a_server_that_moves_is_followed(void **state)
 	assert_int_equal(json_integer_value(json_object_get(f->meta.info, "key")), 200);
 }
 
+/* The server answers meanwhile, at the address that it has had. */
+static void lookups_that_take_too_long_or_have_ended_are_told_as_long_as_it_lasts(void **state)
+{
+	struct fixture *f = *state;
+
+	use_name(f);
+	await_state(f, VQP_META_UP);
+	stop_server(f);
+	talk(f);
+	world->hangs = true;
+	skipped_ms += VQP_RESOLVER_PERIOD_MS;
+	vqp_meta_tick(&f->meta);
+	assert_null(f->meta.lookup_trouble);
+	start_server(f, 200);
+	await_state(f, VQP_META_UP);
+	skipped_ms += VQP_META_LOOKUP_MS;
+	vqp_meta_tick(&f->meta);
+	assert_non_null(strstr(f->meta.lookup_trouble, "for more than a minute"));
+	world->hangs = false;
+	for (int i = 0; i < 1000 && f->meta.resolver.asked; i++)
+		talk(f);
+	assert_null(f->meta.lookup_trouble);
+
+	kill(f->meta.resolver.pid, SIGKILL);
+	for (int i = 0; i < 1000 && f->meta.resolver.watch.fd >= 0; i++)
+		talk(f);
+	await_state(f, VQP_META_UP);
+	assert_non_null(strstr(f->meta.lookup_trouble, "has ended"));
+}
+
 static void while_a_name_does_not_resolve_its_last_address_counts(void **state)
 {
 	struct fixture *f = *state;
@@ -695,6 +726,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_slow_name_server_holds_up_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_that_does_not_resolve_is_told_once_and_again_when_it_does, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_moves_is_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(lookups_that_take_too_long_or_have_ended_are_told_as_long_as_it_lasts, setup, teardown),
 		cmocka_unit_test_setup_teardown(while_a_name_does_not_resolve_its_last_address_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(while_the_server_answers_its_name_is_not_looked_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_device_nothing_is_announced, setup, teardown),

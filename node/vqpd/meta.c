@@ -329,11 +329,10 @@ static void tell_lookup(struct vqp_meta *meta, const struct vqp_resolver_answer 
 /* The filter of vqpd forbids to start another process. */
 static void lose_resolver(struct vqp_meta *meta)
 {
-	static const char text[] = "what looks up its name has ended: systemctl restart vqpd";
-
-	warnx("meta server %s: %s", meta->name, text);
+	meta->lookup_trouble = "what looks up its name has ended: systemctl restart vqpd";
+	warnx("meta server %s: %s", meta->name, meta->lookup_trouble);
 	if (!meta->naddresses)
-		strcpy(meta->error, text);
+		strcpy(meta->error, meta->lookup_trouble);
 }
 
 static bool is_same(const union vqp_resolver_address *a, const union vqp_resolver_address *b)
@@ -367,6 +366,7 @@ static void take_lookup(struct vqp_resolver *resolver, const struct vqp_resolver
 		lose_resolver(meta);
 		return;
 	}
+	meta->lookup_trouble = NULL;
 	tell_lookup(meta, answer);
 	if (answer->error) {
 		if (!meta->naddresses)
@@ -430,6 +430,8 @@ void vqp_meta_tick(struct vqp_meta *meta)
 {
 	uint64_t now = vqp_loop_now_ms();
 
+	if (meta->resolver.asked && now - meta->resolver.asked_ms > VQP_META_LOOKUP_MS)
+		meta->lookup_trouble = "its name has been looked up for more than a minute";
 	if (meta->state == VQP_META_DOWN) {
 		vqp_resolver_ask(&meta->resolver);
 		if (meta->naddresses)

@@ -17,6 +17,7 @@
 
 #define VQP_META_TIMEOUT_MS	2000	/* the time limit of an answer */
 #define VQP_META_HELLO_MS	1000	/* the interval of hellos */
+#define VQP_META_LOOKUP_MS	60000	/* A lookup that takes longer is told. */
 
 enum vqp_meta_state { VQP_META_DOWN, VQP_META_CONNECTING, VQP_META_GREETING, VQP_META_UP };
 
@@ -39,6 +40,7 @@ struct vqp_meta {
 	char *name;			/* HOST:PORT as the operator gave it */
 	struct vqp_resolver resolver;	/* of the name; without a process if that is an address */
 	bool unresolved;		/* The last lookup failed; former addresses are kept. */
+	const char *lookup_trouble;	/* why there are no lookups, also while the server is up; NULL if there are */
 	union vqp_resolver_address addresses[VQP_RESOLVER_MAX];
 	uint32_t naddresses, next_address;	/* how many there are; the next one to try */
 	enum vqp_meta_state state;

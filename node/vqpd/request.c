@@ -234,8 +234,12 @@ static json_t *serve_status(struct vqpd *d)
 		const struct vqp_meta *meta = &d->metas[i];
 		bool up = meta->state == VQP_META_UP;
 
+		const char *error = up || !meta->error[0] ? NULL : meta->error;
+
+		if (meta->lookup_trouble)
+			error = meta->lookup_trouble;
 		json_array_append_new(metas, json_pack("{s:s, s:b, s:s*}", "server", meta->name, "up", up,
-						       "error", up || !meta->error[0] ? NULL : meta->error));
+						       "error", error));
 	}
 	return json_pack("{s:b, s:b, s:i, s:o, s:o, s:I, s:I}", "ok", 1, "module", d->status != NULL,
 			 "namespaces", namespaces,

@@ -167,13 +167,14 @@ void vqp_resolver_ask(struct vqp_resolver *resolver)
 	uint64_t now = vqp_loop_now_ms();
 	char request = 0;
 
-	if (resolver->watch.fd < 0 || resolver->asked || now < resolver->due_ms)
+	if (resolver->watch.fd < 0 || resolver->asked ||
+	    (resolver->asked_ms && now - resolver->asked_ms < VQP_RESOLVER_PERIOD_MS))
 		return;
 	/* If the process has ended, ready() is called, and says so. */
 	if (send(resolver->watch.fd, &request, sizeof(request), MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(request))
 		return;
 	resolver->asked = true;
-	resolver->due_ms = now + VQP_RESOLVER_PERIOD_MS;
+	resolver->asked_ms = now;
 }
 
 const char *vqp_resolver_reason(const struct vqp_resolver_answer *answer)

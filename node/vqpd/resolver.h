@@ -37,7 +37,7 @@ struct vqp_resolver {
 	struct vqp_loop *loop;
 	pid_t pid;			/* of the process */
 	bool asked;			/* An answer is due. */
-	uint64_t due_ms;		/* The next lookup is not before this time. */
+	uint64_t asked_ms;		/* when the last lookup began; 0 before the first */
 	/* A lookup has ended. `answer` is NULL if the process has; there are no more lookups then. */
 	void (*answered)(struct vqp_resolver *resolver, const struct vqp_resolver_answer *answer);
 };
