@@ -246,11 +246,13 @@ static void find_dead_peers(int fd)
 }
 
 /* Binds a socket also to an address that no interface has yet, as when a node starts. */
-static int bind_socket(int fd, const struct addrinfo *info)
+static int bind_socket(int fd, const struct addrinfo *info, bool v6_only)
 {
 	const int one = 1;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (info->ai_family == AF_INET6 && v6_only)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
 	if (info->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &one, sizeof(one));
 	else
@@ -258,7 +260,7 @@ static int bind_socket(int fd, const struct addrinfo *info)
 	return bind(fd, info->ai_addr, info->ai_addrlen) ? -errno : 0;
 }
 
-int vqp_server_bind_tcp(const char *addr, const char *default_port)
+int vqp_server_bind_tcp(const char *addr, const char *default_port, bool v6_only)
 {
 	const struct addrinfo hints = {
 		.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM,
@@ -273,7 +275,7 @@ int vqp_server_bind_tcp(const char *addr, const char *default_port)
 	if (getaddrinfo(host, port, &hints, &info))
 		return -EINVAL;
 	fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	ret = fd < 0 ? -errno : bind_socket(fd, info);
+	ret = fd < 0 ? -errno : bind_socket(fd, info, v6_only);
 	freeaddrinfo(info);
 	if (!ret)
 		return fd;
@@ -285,7 +287,7 @@ int vqp_server_bind_tcp(const char *addr, const char *default_port)
 int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, const char *addr,
 			  const char *default_port)
 {
-	int fd = vqp_server_bind_tcp(addr, default_port);
+	int fd = vqp_server_bind_tcp(addr, default_port, false);
 
 	if (fd < 0)
 		return fd;

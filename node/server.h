@@ -53,10 +53,12 @@ int vqp_server_listen_unix(struct vqp_server *server, struct vqp_loop *loop, con
 
 /*
  * Makes a socket, non-blocking, that is bound to [ADDR][:PORT], also if no interface has the address
- * yet. A name of a host is none: to look it up could take for ever, when a node starts. Returns the
- * socket, or a negative errno value: -EINVAL if that is no address.
+ * yet. A name of a host is none: to look it up could take for ever, when a node starts. [::] is
+ * every IPv6 address if v6_only; otherwise also every IPv4 address, unless the sysctl
+ * net.ipv6.bindv6only is set. Returns the socket, or a negative errno value: -EINVAL if that is no
+ * address.
  */
-int vqp_server_bind_tcp(const char *addr, const char *default_port);
+int vqp_server_bind_tcp(const char *addr, const char *default_port, bool v6_only);
 
 /* Listens on a socket that is bound so. 0 or a negative errno value. */
 int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, const char *addr,

@@ -437,7 +437,7 @@ static void tcp_addresses_that_cannot_be_had_are_refused(void **state)
 
 static void tcp_addresses_may_come_to_an_interface_later(void **state)
 {
-	int v4 = vqp_server_bind_tcp("192.0.2.1", "0"), v6 = vqp_server_bind_tcp("[2001:db8::1]", "0");
+	int v4 = vqp_server_bind_tcp("192.0.2.1", "0", true), v6 = vqp_server_bind_tcp("[2001:db8::1]", "0", true);
 
 	(void)state;
 	assert_true(v4 >= 0);
@@ -445,6 +445,28 @@ static void tcp_addresses_may_come_to_an_interface_later(void **state)
 	assert_int_equal(fcntl(v4, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
 	assert_int_equal(fcntl(v4, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 	close(v4);
+	close(v6);
+}
+
+static int get_v6_only(int fd)
+{
+	socklen_t bytes = sizeof(int);
+	int v6_only = -1;
+
+	assert_int_equal(getsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6_only, &bytes), 0);
+	return v6_only;
+}
+
+static void all_addresses_of_ipv6_are_those_of_ipv4_if_the_caller_wants(void **state)
+{
+	int plain = socket(AF_INET6, SOCK_STREAM, 0);
+	int both = vqp_server_bind_tcp("[::]", "0", false), v6 = vqp_server_bind_tcp("[::]", "0", true);
+
+	(void)state;
+	assert_int_equal(get_v6_only(v6), 1);
+	assert_int_equal(get_v6_only(both), get_v6_only(plain));	/* as the system has it */
+	close(plain);
+	close(both);
 	close(v6);
 }
 
@@ -529,6 +551,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_no_socket_is_not_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(tcp_addresses_that_cannot_be_had_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(tcp_addresses_may_come_to_an_interface_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(all_addresses_of_ipv6_are_those_of_ipv4_if_the_caller_wants, setup, teardown),
 		cmocka_unit_test_setup_teardown(tcp_clients_that_die_are_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals_are_told_with_what_was_refused, setup, teardown),
 	};

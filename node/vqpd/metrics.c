@@ -154,7 +154,7 @@ static void ready(struct vqp_watch *watch, uint32_t events)
 
 int vqp_metrics_start(struct vqpd *d, const char *addr)
 {
-	int fd = vqp_server_bind_tcp(addr, DEFAULT_PORT);
+	int fd = vqp_server_bind_tcp(addr, DEFAULT_PORT, true);
 
 	if (fd < 0)
 		return fd;

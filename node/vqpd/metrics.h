@@ -5,7 +5,7 @@
 
 #include "vqpd.h"
 
-/* Listens on ADDR:PORT, as vqp_server_bind_tcp() does. 0 or a negative errno value. */
+/* Listens on ADDR:PORT, as vqp_server_bind_tcp() does; [::] is IPv6 alone. 0 or a negative errno value. */
 int vqp_metrics_start(struct vqpd *d, const char *addr);
 
 /* Is called from time to time: lets connections time out. */
