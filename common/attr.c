@@ -74,7 +74,7 @@ static int spec_by_name(const char *name)
 	return -EINVAL;
 }
 
-static int put_object(struct nlmsghdr *msg, size_t room, const json_t *object);
+static int put_object(struct nlmsghdr *msg, size_t room, const json_t *object, bool nested);
 
 /* Puts an integer of `bytes` bytes if it has such a value. */
 static bool put_integer(struct nlmsghdr *msg, size_t room, int type, const json_t *value, size_t bytes)
@@ -122,7 +122,7 @@ static bool put_nest(struct nlmsghdr *msg, size_t room, int type, const json_t *
 {
 	struct nlattr *nest = json_is_object(value) ? vqp_nlattr_begin_nest(msg, room, type) : NULL;
 
-	return nest && !put_object(msg, room, value) && vqp_nlattr_end_nest(msg, nest);
+	return nest && !put_object(msg, room, value, true) && vqp_nlattr_end_nest(msg, nest);
 }
 
 static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
@@ -160,7 +160,8 @@ static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *
 	return ok ? 0 : -EINVAL;
 }
 
-static int put_object(struct nlmsghdr *msg, size_t room, const json_t *object)
+/* The family has no nest within a nest. */
+static int put_object(struct nlmsghdr *msg, size_t room, const json_t *object, bool nested)
 {
 	const char *name;
 	json_t *value, *item;
@@ -172,6 +173,8 @@ static int put_object(struct nlmsghdr *msg, size_t room, const json_t *object)
 
 		if (type < 0)
 			return type;
+		if (nested && specs[type].kind == NEST)
+			return -EINVAL;
 		if (!specs[type].repeated)
 			ret = put_value(msg, room, type, value);
 		else if (!json_is_array(value))
@@ -187,7 +190,7 @@ static int put_object(struct nlmsghdr *msg, size_t room, const json_t *object)
 
 int vqp_attr_put(struct nlmsghdr *msg, size_t room, const json_t *object)
 {
-	return put_object(msg, room, object);
+	return put_object(msg, room, object, false);
 }
 
 /* An administrator may name a namespace with any bytes. Makes a string of valid JSON of them. */
@@ -235,7 +238,7 @@ static json_t *get_enum(uint64_t number, const char *const *names)
 	return json_sprintf("%u", (unsigned int)number);
 }
 
-static json_t *get_object(struct vqp_nlattrs attrs);
+static json_t *get_object(struct vqp_nlattrs attrs, bool nested);
 
 static json_t *get_value(const struct vqp_nlattr *attr, const struct spec *spec)
 {
@@ -262,20 +265,20 @@ static json_t *get_value(const struct vqp_nlattr *attr, const struct spec *spec)
 	case ENUM:
 		return get_integer(attr, sizeof(uint32_t), &number) ? get_enum(number, spec->names) : NULL;
 	case NEST:
-		return get_object(vqp_nlattrs_in(attr));
+		return get_object(vqp_nlattrs_in(attr), true);
 	}
 	return NULL;
 }
 
 /* Adds an attribute to an object. 0, or -1 if it is malformed, or without memory. */
-static int get_attr(const struct vqp_nlattr *attr, json_t *object)
+static int get_attr(const struct vqp_nlattr *attr, json_t *object, bool nested)
 {
 	const struct spec *spec = &specs[attr->type <= VQP_ATTR_MAX ? attr->type : 0];
 	json_t *value, *list;
 
 	if (!spec->name)
 		return 0;
-	value = get_value(attr, spec);
+	value = nested && spec->kind == NEST ? NULL : get_value(attr, spec);
 	if (!value)
 		return -1;
 	if (!spec->repeated)
@@ -292,13 +295,13 @@ static int get_attr(const struct vqp_nlattr *attr, json_t *object)
 	return json_array_append_new(list, value);
 }
 
-static json_t *get_object(struct vqp_nlattrs attrs)
+static json_t *get_object(struct vqp_nlattrs attrs, bool nested)
 {
 	json_t *object = json_object();
 	struct vqp_nlattr attr;
 
 	while (object && vqp_nlattr_next(&attrs, &attr)) {
-		if (get_attr(&attr, object)) {
+		if (get_attr(&attr, object, nested)) {
 			json_decref(object);
 			return NULL;
 		}
@@ -308,5 +311,5 @@ static json_t *get_object(struct vqp_nlattrs attrs)
 
 json_t *vqp_attr_get(const struct nlmsghdr *msg, size_t offset)
 {
-	return get_object(vqp_nlattrs_of(msg, offset));
+	return get_object(vqp_nlattrs_of(msg, offset), false);
 }

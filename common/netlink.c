@@ -13,6 +13,7 @@
 #include "nlattr.h"
 
 #define BUFFER_BYTES 65536	/* for a datagram; the kernel's dumps use up to 32 KiB */
+#define DUMPS_MAX 10		/* attempts to dump a list that changes meanwhile */
 
 /* Takes an answer with data. 0 or a negative errno value. */
 typedef int (*parse_fn)(const struct nlmsghdr *msg, void *data);
@@ -93,16 +94,16 @@ static int answered_error(int error)
 static int parse_ack(struct exchange *exchange, const struct nlmsghdr *msg)
 {
 	const struct nlmsgerr *ack = NLMSG_DATA(msg);
+	const bool capped = msg->nlmsg_flags & NLM_F_CAPPED;	/* Of the request it quotes the header alone. */
 	const char *text = NULL;
 	int err;
 
-	if (NLMSG_PAYLOAD(msg, 0) < sizeof(*ack))
+	if (NLMSG_PAYLOAD(msg, 0) < sizeof(*ack) || (!capped && ack->msg.nlmsg_len < NLMSG_HDRLEN))
 		return -EBADMSG;
 	if (!ack->error)
 		return 0;
 	if (msg->nlmsg_flags & NLM_F_ACK_TLVS)
-		text = find_words(msg, sizeof(*ack) + (msg->nlmsg_flags & NLM_F_CAPPED ? 0 :
-						       ack->msg.nlmsg_len - NLMSG_HDRLEN));
+		text = find_words(msg, sizeof(*ack) + (capped ? 0 : ack->msg.nlmsg_len - NLMSG_HDRLEN));
 	err = answered_error(ack->error);
 	return set_error(exchange->netlink, err, text ? text : strerror(err));
 }
@@ -141,19 +142,25 @@ static int take(struct exchange *exchange, const struct nlmsghdr *msg)
 	}
 }
 
-/* Receives a datagram, and takes its messages. */
+/* Receives a datagram, and takes its messages, of which there must be one. */
 static int receive(struct exchange *exchange)
 {
 	_Alignas(struct nlmsghdr) char buffer[BUFFER_BYTES];
-	const ssize_t received = recv(exchange->netlink->fd, buffer, sizeof(buffer), MSG_TRUNC);
 	const struct nlmsghdr *msg = (const struct nlmsghdr *)buffer;
-	size_t left = received;
+	ssize_t received;
+	size_t left;
 	int ret = 0;
 
+	do
+		received = recv(exchange->netlink->fd, buffer, sizeof(buffer), MSG_TRUNC);
+	while (received < 0 && errno == EINTR);
+	left = received;
 	if (received < 0)
 		return -errno;
 	if (left > sizeof(buffer))
 		return -EMSGSIZE;
+	if (!left)
+		return -EBADMSG;
 	while (!ret && !exchange->answered && left >= sizeof(*msg) && msg->nlmsg_len >= sizeof(*msg) &&
 	       msg->nlmsg_len <= left) {
 		const size_t bytes = NLMSG_ALIGN(msg->nlmsg_len) < left ? NLMSG_ALIGN(msg->nlmsg_len) : left;
@@ -162,7 +169,18 @@ static int receive(struct exchange *exchange)
 		msg = (const struct nlmsghdr *)((const char *)msg + bytes);
 		left -= bytes;
 	}
-	return ret;
+	return ret || exchange->answered || !left ? ret : -EBADMSG;
+}
+
+/* Sends a message. 0 or a negative errno value. */
+static int send_message(const struct vqp_netlink *netlink, const struct nlmsghdr *msg)
+{
+	ssize_t sent;
+
+	do
+		sent = send(netlink->fd, msg, msg->nlmsg_len, 0);
+	while (sent < 0 && errno == EINTR);
+	return sent < 0 ? -errno : 0;
 }
 
 /* Sends a message, and receives answers until the last one. */
@@ -175,8 +193,9 @@ static int talk(struct vqp_netlink *netlink, struct nlmsghdr *msg, parse_fn pars
 	if (ret)
 		return set_error(netlink, -ret, strerror(-ret));
 	msg->nlmsg_seq = ++netlink->seq;
-	if (send(netlink->fd, msg, msg->nlmsg_len, 0) < 0)
-		return set_error(netlink, errno, strerror(errno));
+	ret = send_message(netlink, msg);
+	if (ret)
+		return set_error(netlink, -ret, strerror(-ret));
 	while (!ret && !exchange.answered)
 		ret = receive(&exchange);
 	if (!exchange.answered)		/* A late answer must not be taken for that of the next request. */
@@ -283,7 +302,7 @@ int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *
 int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs)
 {
 	json_t *exclusive = json_copy((json_t *)attrs);
-	int ret = -ENOMEM;
+	int ret = set_error(netlink, ENOMEM, strerror(ENOMEM));
 
 	if (!json_object_set_new(exclusive, "exclusive", json_true()))
 		ret = request(netlink, cmd, NLM_F_ACK, exclusive, ignore, NULL);
@@ -302,18 +321,27 @@ static int parse_item(const struct nlmsghdr *msg, void *list)
 	return taken ? 0 : -EBADMSG;
 }
 
-int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **list)
+static int dump_once(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **list)
 {
 	int ret;
 
-	/* The kernel's error is EINTR if the list has changed during the dump. */
-	do {
-		*list = json_array();
-		ret = request(netlink, cmd, NLM_F_DUMP, NULL, parse_item, *list);
-		if (ret) {
-			json_decref(*list);
-			*list = NULL;
-		}
-	} while (ret == -EINTR);
+	*list = json_array();
+	ret = request(netlink, cmd, NLM_F_DUMP, NULL, parse_item, *list);
+	if (ret) {
+		json_decref(*list);
+		*list = NULL;
+	}
 	return ret;
+}
+
+int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **list)
+{
+	/* The kernel's error is EINTR if the list has changed during the dump. */
+	for (unsigned int i = 0; i < DUMPS_MAX; i++) {
+		int ret = dump_once(netlink, cmd, list);
+
+		if (ret != -EINTR)
+			return ret;
+	}
+	return set_error(netlink, EBUSY, "the list changes all the time: try again");
 }

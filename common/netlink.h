@@ -33,7 +33,10 @@ int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *
 /* Makes a request that makes a new object. -EEXIST if the object exists. */
 int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *request);
 
-/* Dumps all objects of a kind as an array; by META_GET, the meta servers. */
+/*
+ * Dumps all objects of a kind as an array; by META_GET, the meta servers. -EBUSY if the list has
+ * changed during each of several dumps.
+ */
 int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **list);
 
 /* Returns the reason of the last failure, which is valid until the next call. */

@@ -61,6 +61,7 @@ static void ill_typed_fields_are_refused(void **state)
 	assert_refused("{\"meta\":{}}");
 	assert_refused("{\"meta\":[1]}");
 	assert_refused("{\"meta\":[{\"addr\":-1}]}");
+	assert_refused("{\"meta\":[{\"counters\":[]}]}");
 	assert_refused("{\"nobody_knows\":1}");
 }
 
@@ -99,6 +100,16 @@ static void malformed_attributes_are_noticed(void **state)
 	assert_null(vqp_attr_get(msg, 0));
 	msg->nlmsg_len = NLMSG_HDRLEN;
 	put(msg, VQP_ATTR_GID, "abcd", 4);
+	assert_null(vqp_attr_get(msg, 0));
+}
+
+static void a_nest_has_no_nests(void **state)
+{
+	const struct nlattr inner = { .nla_len = NLA_HDRLEN, .nla_type = NLA_F_NESTED | VQP_ATTR_COUNTER };
+	MESSAGE(msg, 256);
+
+	(void)state;
+	put(msg, NLA_F_NESTED | VQP_ATTR_META, &inner, sizeof(inner));
 	assert_null(vqp_attr_get(msg, 0));
 }
 
@@ -184,6 +195,7 @@ int main(void)
 		cmocka_unit_test(too_much_for_the_buffer_is_refused),
 		cmocka_unit_test(enums_have_names),
 		cmocka_unit_test(malformed_attributes_are_noticed),
+		cmocka_unit_test(a_nest_has_no_nests),
 		cmocka_unit_test(unknown_attributes_are_left_out),
 		cmocka_unit_test(any_name_is_valid_json),
 		cmocka_unit_test(reading_ends_where_no_whole_attribute_is),
