@@ -29,20 +29,28 @@ static bool is_nobody(int err)
 	return err == ENOENT || err == ECONNREFUSED;
 }
 
+/* Has the next send(), or the next connect() when the backlog is full, wait for the time that is left. */
+static void bound_wait(int fd, long long deadline)
+{
+	const long long left = deadline - now_ms(), limit = left > 0 ? left : 1;
+	const struct timeval timeout = { .tv_sec = limit / 1000, .tv_usec = limit % 1000 * 1000 };
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+}
+
 /* Connects a new socket once. Returns it, or a negative errno value. */
 static int try_to_connect(const struct sockaddr_un *addr, long long deadline)
 {
-	const long long left = deadline - now_ms(), limit = left > 0 ? left : 1;
-	/* SO_SNDTIMEO bounds send(), and connect() when the backlog is full. */
-	const struct timeval timeout = { .tv_sec = limit / 1000, .tv_usec = limit % 1000 * 1000 };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), ret;
 
 	if (fd < 0)
 		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0)
+	do {	/* A Unix socket that a signal interrupts is not connecting any more. */
+		bound_wait(fd, deadline);
+		ret = connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) ? -errno : 0;
+	} while (ret == -EINTR);
+	if (!ret)
 		return fd;
-	ret = -errno;
 	close(fd);
 	return ret;
 }
@@ -103,7 +111,7 @@ static ssize_t send_with(int fd, char *bytes, size_t count, int passed_fd)
 }
 
 /* Sends the request; the descriptor goes with its first bytes. */
-static int send_line(int fd, const json_t *request, int netns_fd, struct vqp_error *error)
+static int send_line(int fd, const json_t *request, int netns_fd, long long deadline, struct vqp_error *error)
 {
 	char *line = json_dumps(request, JSON_COMPACT);
 	size_t bytes, done = 0;
@@ -114,8 +122,10 @@ static int send_line(int fd, const json_t *request, int netns_fd, struct vqp_err
 	bytes = strlen(line);
 	line[bytes++] = '\n';	/* replaces the NUL */
 	while (done < bytes && !ret) {
-		ssize_t n = send_with(fd, line + done, bytes - done, done ? -1 : netns_fd);
+		ssize_t n;
 
+		bound_wait(fd, deadline);
+		n = send_with(fd, line + done, bytes - done, done ? -1 : netns_fd);
 		if (n >= 0)
 			done += n;
 		else if (errno == EAGAIN)
@@ -213,7 +223,7 @@ int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json
 	fd = open_socket(socket_path ? socket_path : VQPD_SOCKET_PATH, deadline, start_ms, error);
 	if (fd < 0)
 		return fd;
-	ret = send_line(fd, request, netns_fd, error);
+	ret = send_line(fd, request, netns_fd, deadline, error);
 	if (!ret)
 		ret = receive_line(fd, deadline, &line, error);
 	if (!ret)

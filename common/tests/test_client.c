@@ -4,15 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -166,54 +166,39 @@ static void nobody_there_says_how_to_start_it(void **state)
 	json_decref(request);
 }
 
+/* ---- Time, which is the test's own ---- */
+
+static long long time_ms = 1000000;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	assert_int_equal(clock, CLOCK_MONOTONIC);
+	*ts = (struct timespec){ time_ms / 1000, time_ms % 1000 * 1000000 };
+	return 0;
+}
+
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+
+/* It passes where the client waits for nothing else. */
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	if (count)
+		return __real_poll(fds, count, timeout_ms);
+	time_ms += timeout_ms;
+	return 0;
+}
+
 /* ---- A vqpd that is being started ---- */
 
-static long long now_ms(void)
-{
-	struct timespec ts;
+/* How often nobody listened, and who does so from the second time on. */
+static int refusals;
+static struct fixture *starting;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
-
-/* How often nobody listened. */
-static atomic_int refusals;
-
-int __real_connect(int fd, const struct sockaddr *to, socklen_t bytes);
-int __wrap_connect(int fd, const struct sockaddr *to, socklen_t bytes);
-
-int __wrap_connect(int fd, const struct sockaddr *to, socklen_t bytes)
-{
-	int ret = __real_connect(fd, to, bytes);
-
-	refusals += ret != 0;
-	return ret;
-}
-
-/* A call in a thread of its own. */
-struct caller {
-	pthread_t thread;
-	struct fixture *f;
-	const char *op;
-	int ret;
-	json_t *reply;
-	struct vqp_error error;
-	long long took_ms;
-	atomic_bool done;
-};
-
-static void *call_in_thread(void *data)
-{
-	struct caller *caller = data;
-	json_t *request = json_pack("{s:s}", "op", caller->op);
-	long long began = now_ms();
-
-	caller->ret = vqpd_call(caller->f->path, request, -1, &caller->reply, &caller->error);
-	caller->took_ms = now_ms() - began;
-	caller->done = true;
-	json_decref(request);
-	return NULL;
-}
+/* How often a signal comes first. */
+static int connect_signals, send_signals;
 
 static void stop_listening(struct fixture *f)
 {
@@ -230,27 +215,54 @@ static void listen_anew(struct fixture *f)
 	f->fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	assert_int_equal(bind(f->fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	assert_int_equal(listen(f->fd, 1), 0);
+	assert_int_equal(pthread_create(&f->thread, NULL, answer, f), 0);
+}
+
+int __real_connect(int fd, const struct sockaddr *to, socklen_t bytes);
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t bytes);
+
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t bytes)
+{
+	int ret, err;
+
+	if (connect_signals) {
+		connect_signals--;
+		errno = EINTR;
+		return -1;
+	}
+	ret = __real_connect(fd, to, bytes);
+	err = errno;
+	if (ret && ++refusals == 2 && starting)
+		listen_anew(starting);
+	errno = err;
+	return ret;
+}
+
+static int call_as(struct fixture *f, const char *op, struct vqp_error *error)
+{
+	json_t *request = json_pack("{s:s}", "op", op), *reply;
+	int ret = vqpd_call(f->path, request, -1, &reply, error);
+
+	json_decref(reply);
+	json_decref(request);
+	return ret;
 }
 
 /* The socket is one that nobody listens to any more, or `path_goes` and it is not there. */
 static void start_while_called(struct fixture *f, bool path_goes)
 {
-	struct caller caller = { .f = f, .op = "add" };
+	struct vqp_error error = { 0 };
 
 	stop_listening(f);
 	if (path_goes)
 		unlink(f->path);
 	refusals = 0;
-	assert_int_equal(pthread_create(&caller.thread, NULL, call_in_thread, &caller), 0);
-	while (refusals < 2 && !caller.done)
-		sched_yield();
-	assert_false(caller.done);
-	listen_anew(f);
+	starting = f;
 	f->says = "{\"ok\":true}\n";
-	answer(f);
-	pthread_join(caller.thread, NULL);
-	assert_int_equal(caller.ret, 0);
-	json_decref(caller.reply);
+	assert_int_equal(call_as(f, "add", &error), 0);
+	starting = NULL;
+	pthread_join(f->thread, NULL);
+	assert_int_equal(refusals, 2);
 }
 
 static void an_add_waits_for_a_vqpd_that_is_being_started(void **state)
@@ -261,13 +273,13 @@ static void an_add_waits_for_a_vqpd_that_is_being_started(void **state)
 
 static void assert_gives_up(struct fixture *f, const char *op, long long after_ms)
 {
-	struct caller caller = { .f = f, .op = op };
+	const long long began_ms = time_ms;
+	struct vqp_error error = { 0 };
 
-	call_in_thread(&caller);
-	assert_int_equal(caller.ret, -ECONNREFUSED);
-	assert_non_null(strstr(caller.error.text, "vqpd is not running"));
-	assert_true(caller.took_ms >= after_ms && caller.took_ms < VQPD_TIMEOUT_MS);
-	vqp_error_clear(&caller.error);
+	assert_int_equal(call_as(f, op, &error), -ECONNREFUSED);
+	assert_non_null(strstr(error.text, "vqpd is not running"));
+	assert_true(time_ms - began_ms >= after_ms && time_ms - began_ms < VQPD_TIMEOUT_MS);
+	vqp_error_clear(&error);
 }
 
 static void nobody_is_waited_for_for_ever(void **state)
@@ -279,6 +291,48 @@ static void nobody_is_waited_for_for_ever(void **state)
 	assert_gives_up(f, "del", VQPD_START_MS);
 }
 
+/* ---- Signals ---- */
+
+static long long sent_with_limit_ms;
+
+ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
+
+/* Each signal comes after a second. */
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	struct timeval limit;
+	socklen_t bytes = sizeof(limit);
+
+	if (send_signals) {
+		send_signals--;
+		time_ms += 1000;
+		errno = EINTR;
+		return -1;
+	}
+	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &bytes), 0);
+	sent_with_limit_ms = limit.tv_sec * 1000LL + limit.tv_usec / 1000;
+	return __real_sendmsg(fd, message, flags);
+}
+
+static void a_signal_while_it_connects_is_no_failure(void **state)
+{
+	json_t *reply;
+
+	connect_signals = 2;
+	assert_int_equal(call(*state, "{\"ok\":true}\n", &reply, &(struct vqp_error){ 0 }), 0);
+	json_decref(reply);
+}
+
+static void signals_do_not_prolong_a_send(void **state)
+{
+	json_t *reply;
+
+	send_signals = 3;
+	assert_int_equal(call(*state, "{\"ok\":true}\n", &reply, &(struct vqp_error){ 0 }), 0);
+	assert_int_equal(sent_with_limit_ms, VQPD_TIMEOUT_MS - 3000);
+	json_decref(reply);
+}
 static void too_long_a_path_is_refused(void **state)
 {
 	json_t *request = json_object(), *reply;
@@ -371,11 +425,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nobody_there_says_how_to_start_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_add_waits_for_a_vqpd_that_is_being_started, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_is_waited_for_for_ever, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_signal_while_it_connects_is_no_failure, setup, teardown),
+		cmocka_unit_test_setup_teardown(signals_do_not_prolong_a_send, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_long_a_path_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_answers_are_taken_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_endless_answer_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_is_no_vqpd_is_told, setup, teardown),
 	};
 
+	alarm(60);	/* A call that does not come to the server fails the test. */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
