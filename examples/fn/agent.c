@@ -168,7 +168,15 @@ static struct curl_slist *agent_headers(struct agent *agent)
 	return curl_slist_append(headers, "Content-Type: application/json");
 }
 
-/* Calls the function. Returns its status and *answer, or 502 with curl's error. */
+/* Answers with an error in place of what has come of the function's answer, which may have been too large. */
+static void agent_replace(struct fn_body *answer, const char *text)
+{
+	fn_body_free(answer);
+	answer->error = 0;
+	fn_body_append(answer, text, strlen(text));
+}
+
+/* Calls the function. Returns its status and *answer, or 502 with an error. */
 static long agent_call(struct agent *agent, struct function *function, const struct fn_body *body,
 		       struct fn_body *answer)
 {
@@ -193,7 +201,7 @@ static long agent_call(struct agent *agent, struct function *function, const str
 	if (code == CURLE_OK)
 		curl_easy_getinfo(function->curl, CURLINFO_RESPONSE_CODE, &status);
 	else
-		fn_body_append(answer, curl_easy_strerror(code), strlen(curl_easy_strerror(code)));
+		agent_replace(answer, answer->error == E2BIG ? "the function's answer is too large" : curl_easy_strerror(code));
 	curl_slist_free_all(headers);
 	return status;
 }

@@ -329,12 +329,17 @@ answered() {
 
 # ---- fn-agent ----
 
-# A function without a container: fn-container's part in 10 lines.
+# Functions without a container: fn-container's part in a few lines. That of the name "large" answers with 7 MB.
 agent_container() {
 	cat <<-END
 		#!/bin/sh
 		name=\${2##*/}
-		if [ "\$1" = create ]; then
+		if [ "\$1\$name" = createlarge ]; then
+			printf 'HTTP/1.1 200 OK\r\nContent-Length: 7000000\r\n\r\n' >/run/answer
+			head -c 7000000 /dev/zero >>/run/answer
+			socat UNIX-LISTEN:/run/fn/large/iofs/lsnr.sock,fork SYSTEM:'cat /run/answer' >/dev/null 2>&1 &
+			echo \$! >/run/fn/\$name/pid
+		elif [ "\$1" = create ]; then
 			FN_LISTENER=unix:/run/fn/\$name/iofs/lsnr.sock "$BIN/vqp-sender" >/dev/null 2>&1 &
 			echo \$! >/run/fn/\$name/pid
 		else
@@ -343,16 +348,28 @@ agent_container() {
 	END
 }
 
-@test "fn-agent: a body beyond 6 MiB is 413, as with Fn's agent, and the agent goes on" {
+# FUNCTION...: fn-agent with these
+start_agent() {
 	agent_container >"$BATS_TEST_TMPDIR/container"
 	chmod +x "$BATS_TEST_TMPDIR/container"
 	unshare --map-root-user --net --mount sh -c 'busybox ip link set lo up && mount -t tmpfs tmpfs /run &&
-		exec "$@"' sh "$BIN/fn-agent" --listen 127.0.0.1:8080 --container "$BATS_TEST_TMPDIR/container" sender 3>&- &
+		exec "$@"' sh "$BIN/fn-agent" --listen 127.0.0.1:8080 --container "$BATS_TEST_TMPDIR/container" "$@" 3>&- &
 	PID=$!
 	for _ in {1..250}; do
 		post /none '{}' 2>/dev/null && break
 		sleep 0.02
 	done
+}
+
+@test "fn-agent: a function's answer beyond 6 MiB is 502, and says why" {
+	start_agent large
+	post /invoke/large '{}'
+	[ "$code" = 502 ]
+	[[ $body == *"too large"* ]]
+}
+
+@test "fn-agent: a body beyond 6 MiB is 413, as with Fn's agent, and the agent goes on" {
+	start_agent sender
 	padded $((6 << 20)) '{"payload": "' '"}'
 	post /invoke/sender "@$file"
 	answered 413 '.message | contains("too large")'
