@@ -89,14 +89,20 @@ slow_names() {
 }
 
 no_slow_names() {
+	[ -e /etc/resolv.conf.before ] || return 0
 	echo 'VQPD_OPTIONS="--meta 10.77.0.1"' >/etc/default/vqpd
 	mv /etc/resolv.conf.before /etc/resolv.conf
 	systemctl restart vqpd
 }
 
 silent_name_server() {
-	pkill -x socat || true
-	setsid -f socat -u UDP-RECV:53 - >/dev/null 2>&1 </dev/null
+	setsid socat -u UDP-RECV:53 - >/dev/null 2>&1 </dev/null &
+	echo $! >/run/silent-name-server.pid
+}
+
+no_silent_name_server() {
+	kill "$(cat /run/silent-name-server.pid)"
+	rm /run/silent-name-server.pid
 }
 
 confined_by_apparmor() {
