@@ -9,7 +9,7 @@
 /* The plugin's error code for a result of vqpd_call(). */
 static enum vqp_cni_error_code code_of(int ret)
 {
-	if (vqp_direct_is_due(ret))
+	if (vqpd_is_away(ret))
 		return VQP_CNI_ERROR_TRY_AGAIN;
 	switch (ret) {
 	case EEXIST:

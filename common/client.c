@@ -232,3 +232,18 @@ int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json
 	close(fd);
 	return ret;
 }
+
+bool vqpd_is_away(int ret)
+{
+	switch (ret) {
+	case -ENOENT:		/* vqpd is not running, */
+	case -ECONNREFUSED:
+	case -ETIMEDOUT:	/* is busy, */
+	case -EPIPE:		/* or has ended. */
+	case -ECONNRESET:
+	case -EPROTO:
+		return true;
+	default:
+		return false;
+	}
+}

@@ -4,6 +4,7 @@
 #define VQP_COMMON_CLIENT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "error.h"
 
@@ -27,5 +28,8 @@
  *   -ETIMEDOUT, and -EPIPE, -ECONNRESET or -EPROTO if it ended meanwhile.
  */
 int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json_t **reply, struct vqp_error *error);
+
+/* Is vqpd away, by what vqpd_call() has returned: not running, too busy to answer, or ended meanwhile? */
+bool vqpd_is_away(int ret);
 
 #endif

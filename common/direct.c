@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -7,21 +8,6 @@
 #include "name.h"
 #include "netlink.h"
 #include "netns.h"
-
-bool vqp_direct_is_due(int ret)
-{
-	switch (ret) {
-	case -ENOENT:		/* vqpd is not running, */
-	case -ECONNREFUSED:
-	case -ETIMEDOUT:	/* is busy, */
-	case -EPIPE:		/* or has ended. */
-	case -ECONNRESET:
-	case -EPROTO:
-		return true;
-	default:
-		return false;
-	}
-}
 
 static int fail(struct vqp_netlink *netlink, int ret, struct vqp_error *error)
 {

@@ -12,12 +12,8 @@
 #define VQP_COMMON_DIRECT_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "error.h"
-
-/* Is vqpd away, by what vqpd_call() has returned: not running, too busy to answer, or ended meanwhile? */
-bool vqp_direct_is_due(int ret);
 
 /*
  * Deletes the VQP namespaces of an attachment, as vqpd does on "del": by their name, in the network

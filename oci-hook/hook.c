@@ -269,7 +269,7 @@ static int delete(const struct vqp_state *state, struct vqp_error *error)
 	int ret = vqpd_call(NULL, request, -1, &reply, error);
 	char id[VQP_NAME_MAX];
 
-	if (!vqp_direct_is_due(ret))
+	if (!vqpd_is_away(ret))
 		return failure(ret);
 	fprintf(stderr, "vqp-hook: vqpd is away, so the kernel is asked itself: %s\n", vqp_error_text(error));
 	vqp_error_clear(error);

@@ -333,6 +333,18 @@ static void signals_do_not_prolong_a_send(void **state)
 	assert_int_equal(sent_with_limit_ms, VQPD_TIMEOUT_MS - 3000);
 	json_decref(reply);
 }
+static void vqpd_is_away_if_it_does_not_answer(void **state)
+{
+	(void)state;
+	assert_true(vqpd_is_away(-ECONNREFUSED));
+	assert_true(vqpd_is_away(-ETIMEDOUT));
+	assert_false(vqpd_is_away(0));
+	assert_false(vqpd_is_away(-EACCES));
+	/* It has answered. */
+	assert_false(vqpd_is_away(ENOENT));
+	assert_false(vqpd_is_away(EPROTO));
+}
+
 static void too_long_a_path_is_refused(void **state)
 {
 	json_t *request = json_object(), *reply;
@@ -427,6 +439,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nobody_is_waited_for_for_ever, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_signal_while_it_connects_is_no_failure, setup, teardown),
 		cmocka_unit_test_setup_teardown(signals_do_not_prolong_a_send, setup, teardown),
+		cmocka_unit_test(vqpd_is_away_if_it_does_not_answer),
 		cmocka_unit_test_setup_teardown(too_long_a_path_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_answers_are_taken_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_endless_answer_is_refused, setup, teardown),

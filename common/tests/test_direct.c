@@ -197,18 +197,6 @@ static void the_list_names_attachments(void **state)
 	json_decref(list);
 }
 
-static void vqpd_is_away_if_it_does_not_answer(void **state)
-{
-	(void)state;
-	assert_true(vqp_direct_is_due(-ECONNREFUSED));
-	assert_true(vqp_direct_is_due(-ETIMEDOUT));
-	assert_false(vqp_direct_is_due(0));
-	assert_false(vqp_direct_is_due(-EACCES));
-	/* It has answered. */
-	assert_false(vqp_direct_is_due(ENOENT));
-	assert_false(vqp_direct_is_due(EPROTO));
-}
-
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -222,7 +210,6 @@ int main(void)
 		TEST(what_another_deletes_meanwhile_is_no_failure),
 		TEST(the_kernels_failures_are_told),
 		TEST(the_list_names_attachments),
-		TEST(vqpd_is_away_if_it_does_not_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
