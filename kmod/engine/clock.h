@@ -32,6 +32,11 @@
  *     That is how a target begins that knows nothing, which is one that has not heard of the node
  *     or of its epoch yet, or has forgotten the node itself.
  *
+ * This takes for granted that a flow's packets are judged under the lock of the one lane that
+ * remembers the flow; that less than 2^31 PSNs of the flow lie between a copy and its context; and
+ * that the initiator sends no packet again which it first sent longer ago than contexts live
+ * (forget_us). An initiator whose machine was suspended, or restored from a snapshot, may do that.
+ *
  * Nothing of this depends on the two clocks' rates. They matter for liveness alone: a stamp far
  * ahead of what the initiator's clock can have come to since its latest proven stamp does not count
  * as fresh without an echo, and is not taken into `forgotten`; if that was to be, the clock is not
