@@ -108,7 +108,7 @@ static int write_output(int directory, unsigned int i)
 	memcpy(argv, outputs[i].argv, sizeof(argv));
 	if (!strcmp(*argv, "vqpctl") && realpath("/proc/self/exe", own))
 		*argv = own;
-	ret = ctl_program_run(argv, !outputs[i].json, &text);
+	ret = ctl_program_run(argv, CTL_PROGRAM_LIMIT_MS, &text, outputs[i].json ? NULL : &text);
 	if (text && outputs[i].kernel_log)
 		cut_log(text);
 	if (ret < 0)
@@ -175,7 +175,8 @@ static bool is_archive(const char *path)
 static int pack(const char *work, const char *archive, struct vqp_error *error)
 {
 	cleanup_free char *said = NULL;
-	int ret = ctl_program_run((const char *const[]){ "tar", "-C", work, "-czf", archive, CONTENTS, NULL }, true, &said);
+	int ret = ctl_program_run((const char *const[]){ "tar", "-C", work, "-czf", archive, CONTENTS, NULL }, CTL_PROGRAM_LIMIT_MS,
+				  &said, &said);
 
 	if (!ret)
 		return 0;

@@ -8,11 +8,11 @@
 
 #include "../../common/cleanup.h"
 #include "../../common/io.h"
-#include "ask.h"
 #include "containerd.h"
 #include "containerd_config.h"
 #include "file.h"
 #include "handler.h"
+#include "program.h"
 #include "toml.h"
 #include "toml_block.h"
 
@@ -29,7 +29,7 @@ static bool find_containerd(const struct ctl_site *site, char path[PATH_MAX])
 			return true;
 		}
 	}
-	return ctl_ask_finds("containerd", path);
+	return ctl_program_find("containerd", path);
 }
 
 /* Asks about a file. */
@@ -37,7 +37,7 @@ static json_t *ask_about(const char *containerd, const char *config, struct vqp_
 {
 	cleanup_free char *output = NULL;
 
-	if (ctl_ask((const char *const[]){ containerd, "--config", config, "config", "dump", NULL }, &output, error))
+	if (ctl_program_ask((const char *const[]){ containerd, "--config", config, "config", "dump", NULL }, &output, error))
 		return NULL;
 	return ctl_toml_parse(output, error);
 }

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "../../common/cleanup.h"
-#include "ask.h"
 #include "crio.h"
 #include "file.h"
 #include "handler.h"
+#include "program.h"
 #include "toml.h"
 
 #define OWN_NAME	"50-vqp.conf"
@@ -147,10 +147,10 @@ int ctl_crio_verify(const struct ctl_site *site, struct vqp_error *error)
 	json_auto_t *shown = NULL;
 	const char *path;
 
-	if (!ctl_ask_finds("crio", crio))
+	if (!ctl_program_find("crio", crio))
 		return 0;
 	snprintf(directory, sizeof(directory), "%s.d", site->config);
-	if (ctl_ask((const char *const[]){ crio, "--config", site->config, "--config-dir", directory, "config", NULL },
+	if (ctl_program_ask((const char *const[]){ crio, "--config", site->config, "--config-dir", directory, "config", NULL },
 		    &output, error))
 		return error->code;
 	shown = ctl_toml_parse(output, error);

@@ -145,7 +145,8 @@ static bool has_read(struct ctl_doctor *d, const char *id, unsigned int engine)
 	cleanup_free char *text = NULL;
 
 	memcpy(argv, engines[engine].argv, sizeof(engines[engine].argv));
-	if (!*argv || *d->root || ctl_program_run(argv, false, &text) || strstr(text, "vqp") || !strstr(text, "runc"))
+	if (!*argv || *d->root || ctl_program_run(argv, CTL_PROGRAM_LIMIT_MS, &text, NULL) || strstr(text, "vqp") ||
+	    !strstr(text, "runc"))
 		return true;
 	ctl_doctor_find(d, CTL_FAILS, id, NULL, engines[engine].remedy, "%s does not know the runtime vqp, which its file has",
 			engines[engine].name);

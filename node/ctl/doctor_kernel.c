@@ -72,7 +72,8 @@ static void look_at_log(struct ctl_doctor *d)
 	const char *last = NULL;
 	unsigned int count = 0;
 
-	if (ctl_program_run((const char *const[]){ "dmesg", "--level", "emerg,alert,crit,err,warn", NULL }, false, &text)) {
+	if (ctl_program_run((const char *const[]){ "dmesg", "--level", "emerg,alert,crit,err,warn", NULL }, CTL_PROGRAM_LIMIT_MS,
+			    &text, NULL)) {
 		ctl_doctor_find(d, CTL_UNTRIED, "kernel.log", NULL, "run as root", "the kernel log cannot be read");
 		return;
 	}
@@ -107,7 +108,8 @@ static void look_at_version(struct ctl_doctor *d)
 	int ret;
 
 	ctl_file_read_line(ctl_doctor_path(d, "/sys/module/vqp/srcversion", path), loaded, sizeof(loaded));
-	ret = ctl_program_run((const char *const[]){ "modinfo", "--field", "srcversion", "vqp", NULL }, false, &installed);
+	ret = ctl_program_run((const char *const[]){ "modinfo", "--field", "srcversion", "vqp", NULL },
+			      CTL_PROGRAM_LIMIT_MS, &installed, NULL);
 	if (installed)
 		installed[strcspn(installed, "\n")] = '\0';
 	else if (!ret)

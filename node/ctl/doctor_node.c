@@ -57,7 +57,7 @@ static void look_at_unit(struct ctl_doctor *d, const char *unit, bool needed)
 	cleanup_free char *shown = NULL;
 
 	if (!ctl_program_run((const char *const[]){ "systemctl", "show", "--property", "ActiveState,SubState,UnitFileState",
-						    unit, NULL }, false, &shown))
+						    unit, NULL }, CTL_PROGRAM_LIMIT_MS, &shown, NULL))
 		ctl_doctor_judge_unit(d, unit, needed, shown);
 	else
 		ctl_doctor_find(d, CTL_UNTRIED, "unit", unit, "systemctl status", "systemctl does not answer");
@@ -80,7 +80,7 @@ static void look_at_program(struct ctl_doctor *d, const char *own_version, const
 		ctl_doctor_find(d, CTL_LIMITED, "version", name, "make install", "%s is not there", path);
 		return;
 	}
-	if (ctl_program_run((const char *const[]){ path, "--version", NULL }, false, &text) || !text)
+	if (ctl_program_run((const char *const[]){ path, "--version", NULL }, CTL_PROGRAM_LIMIT_MS, &text, NULL) || !text)
 		ctl_doctor_find(d, CTL_UNTRIED, "version", name, "make install", "%s does not tell its version", path);
 	else if (!strstr(text, own_version))
 		ctl_doctor_find(d, CTL_LIMITED, "version", name, "make install; systemctl restart vqpd",

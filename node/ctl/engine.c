@@ -8,13 +8,13 @@
 
 #include "../../include/uapi/linux/vqp.h"
 #include "../../common/cleanup.h"
-#include "ask.h"
 #include "containerd.h"
 #include "crio.h"
 #include "daemon_json.h"
 #include "engine.h"
 #include "file.h"
 #include "handler.h"
+#include "program.h"
 #include "toml.h"
 
 #define HOOK_TIMEOUT_S 30	/* longer than a call of vqpd may take */
@@ -147,10 +147,10 @@ static int verify_docker(const struct ctl_site *site, struct vqp_error *error)
 	cleanup_free char *help = NULL, *output = NULL;
 	char dockerd[PATH_MAX];
 
-	if (!ctl_ask_finds("dockerd", dockerd) ||
-	    ctl_ask((const char *const[]){ dockerd, "--help", NULL }, &help, &no_help) || !strstr(help, "--validate"))
+	if (!ctl_program_find("dockerd", dockerd) ||
+	    ctl_program_ask((const char *const[]){ dockerd, "--help", NULL }, &help, &no_help) || !strstr(help, "--validate"))
 		return 0;
-	return ctl_ask((const char *const[]){ dockerd, "--validate", "--config-file", site->config, NULL }, &output, error) ?
+	return ctl_program_ask((const char *const[]){ dockerd, "--validate", "--config-file", site->config, NULL }, &output, error) ?
 	       error->code : 1;
 }
 
@@ -161,7 +161,7 @@ static int ask_podman(const char *podman, const char *runtime, char **output, st
 	const char *const vqp[] = { podman, option, runtime, "info", "--format", "{{.Host.OCIRuntime.Path}}", NULL };
 	const char *const standard[] = { podman, "info", "--format", "{{.Host.OCIRuntime.Path}}", NULL };
 
-	return ctl_ask(runtime ? vqp : standard, output, error);
+	return ctl_program_ask(runtime ? vqp : standard, output, error);
 }
 
 static int verify_podman(const struct ctl_site *site, struct vqp_error *error)
@@ -170,7 +170,7 @@ static int verify_podman(const struct ctl_site *site, struct vqp_error *error)
 	cleanup_free char *output = NULL, *other = NULL;
 	char podman[PATH_MAX];
 
-	if (!ctl_ask_finds("podman", podman))
+	if (!ctl_program_find("podman", podman))
 		return 0;
 	/* Where podman does not work at all, it says nothing of the runtime. */
 	if (ask_podman(podman, CTL_HANDLER, &output, error)) {

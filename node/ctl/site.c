@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "../../common/cleanup.h"
-#include "ask.h"
 #include "file.h"
+#include "program.h"
 #include "site.h"
 
 #define OPERATOR_FILE	"/etc/vqp/runtime.json"
@@ -28,7 +28,7 @@ int ctl_site_find_real(struct ctl_site *site, struct vqp_error *error)
 	site->real_is_chosen = chosen;
 	if (chosen)
 		snprintf(site->real, sizeof(site->real), "%s", chosen);
-	else if (!ctl_ask_finds("runc", site->real) && !ctl_ask_finds("crun", site->real))
+	else if (!ctl_program_find("runc", site->real) && !ctl_program_find("crun", site->real))
 		*site->real = '\0';
 	return 0;
 }
