@@ -43,16 +43,16 @@ bool ctl_change_differs(const struct ctl_change *change)
 	return !same(change->before, change->after);
 }
 
-/* A backup has the text from before vqp's first change. */
+/* A backup has the text from before vqp's first change, which may have gone since with the backup. */
 static bool makes_backup(const struct ctl_change *change)
 {
-	return change->shared && change->before && !change->backup && !change->removes;
+	return change->shared && change->before && !change->backup && !change->has_part && !change->removes;
 }
 
-/* The backup is removed when the file has that text again. */
+/* The backup is removed when the file has that text again, or if it never was one. */
 static bool drops_backup(const struct ctl_change *change)
 {
-	return change->backup && same(change->after, change->backup);
+	return change->backup && (same(change->after, change->backup) || (change->stale && change->removes));
 }
 
 bool ctl_change_leaves_backup(const struct ctl_change *change)

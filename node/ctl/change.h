@@ -14,6 +14,8 @@ struct ctl_change {
 	/* The file from before vqp's first change, if the file is shared. */
 	char backup_path[PATH_MAX];
 	bool shared;	/* Other programs use the file, too, so that a backup is kept. */
+	bool has_part;	/* The text `before` has a part that vqp has written, so that it is no backup. */
+	bool stale;	/* The backup has such a part, and goes when the change takes it out. */
 	bool removes;	/* The change takes out what an earlier one has written. */
 	char *before, *after, *backup;	/* Owned by the change. */
 };

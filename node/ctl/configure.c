@@ -73,6 +73,8 @@ static int plan_change(const struct ctl_args *args, const struct ctl_site *site,
 	if (ret)
 		return ctl_fail(args, ret, "%s", vqp_error_text(&error));
 	change->removes = args->remove;
+	change->has_part = file->is_ours && change->before && file->is_ours(change->before);
+	change->stale = file->is_ours && change->backup && file->is_ours(change->backup);
 	ret = file->edit(&(struct ctl_edit){ .before = change->before, .backup = change->backup,
 					     .site = site, .remove = args->remove },
 			 &change->after, &error);

@@ -10,6 +10,7 @@
 #include "daemon_json.h"
 
 #define NAME "vqp"
+#define PROGRAM "/vqp-runtime"
 
 /* Parses a text. Like Docker, it takes an empty file for an empty object. */
 static int parse(const char *text, json_t **json, struct vqp_error *error)
@@ -175,6 +176,23 @@ int ctl_daemon_json_add(const char *before, const char *runtime, char **after, s
 	return *after ? 0 : print(json, after);
 }
 
+/* Is the runtime one that an add has written? Somebody else's has other members, or another path. */
+static bool is_own(const json_t *runtime)
+{
+	const char *path = json_string_value(json_object_get(runtime, "path"));
+	const char *name = path ? strrchr(path, '/') : NULL;
+
+	return name && !strcmp(name, PROGRAM) && json_object_size(runtime) == 1;
+}
+
+bool ctl_daemon_json_is_ours(const char *text)
+{
+	json_auto_t *json = NULL;
+	cleanup_error struct vqp_error error = { 0 };
+
+	return !parse(text, &json, &error) && is_own(json_object_get(json_object_get(json, "runtimes"), NAME));
+}
+
 /* Takes the runtime out or, if somebody else had written it before, puts that one back. */
 static bool take_out(json_t *runtimes, const char *backup)
 {
@@ -182,7 +200,7 @@ static bool take_out(json_t *runtimes, const char *backup)
 	cleanup_error struct vqp_error error = { 0 };
 	json_t *theirs = backup && !parse(backup, &kept, &error) ? json_object_get(json_object_get(kept, "runtimes"), NAME) : NULL;
 
-	return theirs ? !json_object_set(runtimes, NAME, theirs) : !json_object_del(runtimes, NAME);
+	return theirs && !is_own(theirs) ? !json_object_set(runtimes, NAME, theirs) : !json_object_del(runtimes, NAME);
 }
 
 int ctl_daemon_json_remove(const char *before, const char *backup, char **after, struct vqp_error *error)

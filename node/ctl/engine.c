@@ -16,6 +16,7 @@
 #include "handler.h"
 #include "program.h"
 #include "toml.h"
+#include "toml_block.h"
 
 #define HOOK_TIMEOUT_S 30	/* longer than a call of vqpd may take */
 #define PODMAN_CONFIG	"/etc/containers/containers.conf"
@@ -202,7 +203,7 @@ static const struct ctl_engine engines[] = {
 	{
 		.name = "docker", .config = "/etc/docker/daemon.json", .verified = "dockerd takes the file", .verify = verify_docker,
 		.files = (const struct ctl_engine_file[]){
-			{ MAIN_FILE, .edit = edit_docker }, CDI_FILE, { 0 },
+			{ MAIN_FILE, .edit = edit_docker, .is_ours = ctl_daemon_json_is_ours }, CDI_FILE, { 0 },
 		},
 		.then = "systemctl reload docker    (no container stops)",
 		.then_removed = "systemctl restart docker    (a reload forgets no runtime; until then it still knows this one)",
@@ -210,7 +211,7 @@ static const struct ctl_engine engines[] = {
 		.name = "containerd", .config = CTL_CONTAINERD_CONFIG, .verified = "containerd shows the runtime",
 		.look = ctl_containerd_look, .verify = ctl_containerd_verify,
 		.files = (const struct ctl_engine_file[]){
-			{ MAIN_FILE, .edit = ctl_containerd_edit },
+			{ MAIN_FILE, .edit = ctl_containerd_edit, .is_ours = ctl_toml_block_is_in },
 			{ .find = ctl_containerd_import, .edit = ctl_containerd_edit_import }, { 0 },
 		},
 		.then = "systemctl restart containerd    (no container stops)",

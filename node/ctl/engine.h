@@ -11,6 +11,8 @@ struct ctl_engine_file {
 	/* what finds it; false if there is no such file. */
 	bool (*find)(const struct ctl_site *site, char path[PATH_MAX]);
 	bool shared;	/* Other programs use the file, too, so that a backup is kept. */
+	/* Has a text a part that vqpctl has written? NULL for a file that is vqp's alone. */
+	bool (*is_ours)(const char *text);
 	/*
 	 * Makes the text *after, which the caller frees; NULL stands for no file. 0, or a negative
 	 * errno value with *error set.

@@ -77,6 +77,9 @@ int ctl_toml_block_remove(const char *before, const char *backup, const char *st
 	*after = NULL;
 	if (!before)
 		return 0;
+	/* What has a block is not what was there before. */
+	if (ctl_toml_block_is_in(backup))
+		backup = NULL;
 	ret = ctl_toml_block_cut(before, after, error);
 	if (ret || !strcmp(*after, before))
 		return ret;

@@ -116,6 +116,27 @@ static void what_was_made_is_taken_back(void **state)
 	ctl_change_free(&change);
 }
 
+static void a_text_of_vqp_s_is_no_backup(void **state)
+{
+	struct ctl_change change = planned("mine", true, "of vqp");
+
+	(void)state;
+	make(&change, 1);
+	change = planned("mine", true, "of vqp, too");
+	change.has_part = true;
+	assert_false(ctl_change_leaves_backup(&change));
+	make(&change, 1);
+	has("mine.before-vqp", NULL);
+
+	/* one that was taken for a backup nevertheless */
+	assert_int_equal(ctl_file_replace("mine.before-vqp", "mine", "of vqp"), 0);
+	change = planned("mine", true, NULL);
+	change.has_part = change.stale = change.removes = true;
+	make(&change, 1);
+	has("mine", NULL);
+	has("mine.before-vqp", NULL);
+}
+
 static void what_cannot_be_taken_back_is_told(void **state)
 {
 	struct ctl_change change = planned("own", false, "newer");
@@ -140,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(if_one_file_fails_all_are_as_they_were),
 		cmocka_unit_test(what_was_made_is_taken_back),
+		cmocka_unit_test(a_text_of_vqp_s_is_no_backup),
 		cmocka_unit_test(what_cannot_be_taken_back_is_told),
 	};
 

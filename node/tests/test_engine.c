@@ -144,6 +144,37 @@ static void docker_has_again_what_somebody_else_called_vqp(void **state)
 	comes_and_goes("docker", "{\"runtimes\": {\"vqp\": {\"path\": \"/old\"}}}");
 }
 
+/* Configures twice, the second time for another prefix; the first text is the backup or, as it should be, none is. */
+static void goes_after_another_prefix(const char *engine, bool with_backup)
+{
+	struct ctl_site first = site, second = site;
+	const struct ctl_engine_file *file = ctl_engine_find(engine)->files;
+	struct vqp_error error = { 0 };
+	char *one, *two, *undone;
+
+	strcpy(first.programs.runtime, "/opt/vqp/vqp-runtime");
+	assert_int_equal(file->edit(&(struct ctl_edit){ .site = &first }, &one, &error), 0);
+	assert_true(file->is_ours(one));
+	assert_int_equal(file->edit(&(struct ctl_edit){ .before = one, .site = &second }, &two, &error), 0);
+	assert_null(strstr(two, "/opt"));
+	undone = edited(engine, two, with_backup ? one : NULL, true);
+	assert_null(undone);
+	free(one);
+	free(two);
+}
+
+static void vqp_s_own_text_is_no_backup(void **state)
+{
+	(void)state;
+	goes_after_another_prefix("docker", false);
+	goes_after_another_prefix("docker", true);
+	goes_after_another_prefix("containerd", false);
+	goes_after_another_prefix("containerd", true);
+	assert_false(ctl_engine_find("docker")->files->is_ours("{\"runtimes\": {\"vqp\": {\"path\": \"/x/vqp-runtime\", \"runtimeArgs\": []}}}"));
+	assert_false(ctl_engine_find("docker")->files->is_ours("{\"runtimes\": {\"vqp\": {\"path\": \"/x/runc\"}}}"));
+	assert_false(ctl_engine_find("docker")->files->is_ours("{"));
+}
+
 static void docker_s_malformed_file_stays(void **state)
 {
 	(void)state;
@@ -476,6 +507,7 @@ int main(void)
 		cmocka_unit_test(docker_keeps_what_changed_since),
 		cmocka_unit_test(all_else_of_docker_s_file_stays_as_it_is_written),
 		cmocka_unit_test(docker_has_again_what_somebody_else_called_vqp),
+		cmocka_unit_test(vqp_s_own_text_is_no_backup),
 		cmocka_unit_test(docker_s_malformed_file_stays),
 		cmocka_unit_test(containerd_has_a_block_behind_all_else),
 		cmocka_unit_test(containerd_still_has_runc),
