@@ -89,7 +89,7 @@ static int examine(const struct ctl_site *site, const json_t *file, bool has_our
 	int version = ctl_containerd_version(file), ret;
 
 	if (!version)
-		return vqp_error_set(error, -EINVAL, "its version is not 1, 2 or 3");
+		return vqp_error_set(error, -EINVAL, "its version is not 1, 2 or 3, which are those that vqpctl can write");
 	ret = check_disabled(site->shown ? site->shown : file, error);
 	if (ret)
 		return ret;

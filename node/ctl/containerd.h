@@ -32,4 +32,7 @@ bool ctl_containerd_import(const struct ctl_site *site, char path[PATH_MAX]);
  */
 int ctl_containerd_verify(const struct ctl_site *site, struct vqp_error *error);
 
+/* The same of what it shows, `shown`. 0, or a negative errno value with *error set. */
+int ctl_containerd_compare(const struct ctl_site *site, const json_t *shown, struct vqp_error *error);
+
 #endif

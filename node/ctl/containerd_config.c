@@ -17,7 +17,6 @@ const char *const ctl_containerd_plugins[] = {
 
 /* ---- What a configuration says ---- */
 
-/* The version of a file; that of a new one if it says nothing at all. 0 if it is not known. */
 int ctl_containerd_version(const json_t *json)
 {
 	const json_t *version = json_object_get(json, "version");
@@ -29,10 +28,24 @@ int ctl_containerd_version(const json_t *json)
 	return (int)json_integer_value(version);
 }
 
-/* What the plugin has been told of its runtimes: runtimes, default_runtime_name; or NULL. */
+bool ctl_containerd_is_newer(const json_t *json)
+{
+	return json_integer_value(json_object_get(json, "version")) > CTL_CONTAINERD_VERSION_MAX;
+}
+
+/*
+ * Of a version that is not known yet the newest plugin counts that is there: containerd shows its
+ * configuration in its newest version, whatever that of the file is.
+ */
 json_t *ctl_containerd_part(const json_t *json)
 {
-	return json_object_get(json_object_get(json_object_get(json, "plugins"), ctl_containerd_plugins[ctl_containerd_version(json)]), "containerd");
+	const json_t *plugins = json_object_get(json, "plugins");
+	int version = ctl_containerd_version(json);
+
+	if (ctl_containerd_is_newer(json))
+		for (version = CTL_CONTAINERD_VERSION_MAX; version && !json_object_get(plugins, ctl_containerd_plugins[version]);)
+			version--;
+	return version ? json_object_get(json_object_get(plugins, ctl_containerd_plugins[version]), "containerd") : NULL;
 }
 
 static const char *default_name(const json_t *part)

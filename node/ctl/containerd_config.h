@@ -16,6 +16,9 @@ extern const char *const ctl_containerd_plugins[CTL_CONTAINERD_VERSION_MAX + 1];
 /* Returns the version of a file; that of a new one if it says nothing at all. 0 if it is not known. */
 int ctl_containerd_version(const json_t *json);
 
+/* Is its version newer than all that are known? */
+bool ctl_containerd_is_newer(const json_t *json);
+
 /* Returns what the plugin has been told of its runtimes: runtimes, default_runtime_name; or NULL. */
 json_t *ctl_containerd_part(const json_t *json);
 

@@ -149,11 +149,15 @@ static json_t *others(const json_t *shown)
 	return runtimes;
 }
 
-static int compare(const struct ctl_site *site, const json_t *shown, struct vqp_error *error)
+int ctl_containerd_compare(const struct ctl_site *site, const json_t *shown, struct vqp_error *error)
 {
 	const char *name;
 	json_auto_t *before = others(site->shown), *after = others(shown), *vqp = NULL, *base = NULL, *expected = NULL;
 
+	if (ctl_containerd_is_newer(shown) && !ctl_containerd_part(shown))
+		return vqp_error_set(error, -EPROTO, "containerd shows its configuration in version %lld, in which vqpctl finds no "
+				     "runtimes: it knows versions up to %d", (long long)json_integer_value(json_object_get(shown, "version")),
+				     CTL_CONTAINERD_VERSION_MAX);
 	vqp = ctl_containerd_what_is_set(json_object_get(json_object_get(ctl_containerd_part(shown), "runtimes"), CTL_HANDLER));
 	if (!ctl_containerd_binary(vqp) || strcmp(ctl_containerd_binary(vqp), site->programs.runtime))
 		return vqp_error_set(error, -EPROTO, "containerd would not have the runtime: a file that it imports says otherwise, "
@@ -180,6 +184,6 @@ int ctl_containerd_verify(const struct ctl_site *site, struct vqp_error *error)
 	shown = ask(site, containerd, error);
 	if (!shown)
 		return error->code;
-	ret = compare(site, shown, error);
+	ret = ctl_containerd_compare(site, shown, error);
 	return ret ? ret : 1;
 }

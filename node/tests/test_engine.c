@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../ctl/containerd.h"
 #include "../ctl/engine.h"
 
 static struct ctl_site site = {
@@ -295,6 +296,35 @@ static void containerd_s_own_view_counts(void **state)
 	site.shown = NULL;
 }
 
+/* containerd 2.3 shows version 4, whatever the file's version is. */
+static void a_newer_version_is_read_by_what_is_there(void **state)
+{
+#define SHOWN(plugin, binary) "{\"version\": 4, \"plugins\": {\"io.containerd.cri.v1.images\": {}, \"" plugin "\": {\"containerd\": {\"runtimes\": {" \
+	"\"vqp\": {\"runtime_type\": \"io.containerd.runc.v2\", \"pod_annotations\": [\"io.vqp.*\"], \"options\": {\"BinaryName\": \"" binary "\"}}, " \
+	"\"runc\": {\"runtime_type\": \"io.containerd.runc.v2\"}}}}}}"
+	json_t *good = unit_json(SHOWN("io.containerd.cri.v1.runtime", "/usr/local/bin/vqp-runtime"));
+	json_t *other = unit_json(SHOWN("io.containerd.cri.v1.runtime", "/usr/bin/runc"));
+	json_t *strange = unit_json(SHOWN("io.containerd.cri.v2.runtime", "/usr/local/bin/vqp-runtime"));
+	struct vqp_error error = { 0 };
+
+	(void)state;
+	assert_int_equal(ctl_containerd_compare(&site, good, &error), 0);
+	assert_int_equal(ctl_containerd_compare(&site, other, &error), -EPROTO);
+	assert_non_null(strstr(vqp_error_text(&error), "would not have the runtime"));
+	assert_int_equal(ctl_containerd_compare(&site, strange, &error), -EPROTO);
+	assert_non_null(strstr(vqp_error_text(&error), "version 4, in which vqpctl finds no runtimes"));
+	vqp_error_clear(&error);
+	site.shown = strange;
+	json_object_del(json_object_get(json_object_get(json_object_get(json_object_get(strange, "plugins"),
+		"io.containerd.cri.v2.runtime"), "containerd"), "runtimes"), "vqp");
+	comes_and_goes("containerd", "version = 3\n");
+	site.shown = NULL;
+	json_decref(good);
+	json_decref(other);
+	json_decref(strange);
+#undef SHOWN
+}
+
 /* vqp-runtime would start runc in place of another program. */
 static void a_runtime_that_vqp_would_not_start_is_named_first(void **state)
 {
@@ -513,6 +543,7 @@ int main(void)
 		cmocka_unit_test(containerd_still_has_runc),
 		cmocka_unit_test(containerd_s_default_runtime_is_what_vqp_is_like),
 		cmocka_unit_test(containerd_s_own_view_counts),
+		cmocka_unit_test(a_newer_version_is_read_by_what_is_there),
 		cmocka_unit_test(a_runtime_that_vqp_would_not_start_is_named_first),
 		cmocka_unit_test(containerd_2_has_a_file_in_a_directory_that_it_imports),
 		cmocka_unit_test(k3s_has_a_template),
