@@ -11,7 +11,7 @@
 #include "ctl.h"
 #include "engine.h"
 
-#define FILES_MAX	8
+#define FILES_MAX	16
 
 struct plan {
 	const struct ctl_engine *engine;
@@ -73,11 +73,11 @@ static int plan_change(const struct ctl_args *args, const struct ctl_site *site,
 	if (ret)
 		return ctl_fail(args, ret, "%s", vqp_error_text(&error));
 	change->removes = args->remove;
-	change->has_part = file->is_ours && change->before && file->is_ours(change->before);
-	change->stale = file->is_ours && change->backup && file->is_ours(change->backup);
-	ret = file->edit(&(struct ctl_edit){ .before = change->before, .backup = change->backup,
-					     .site = site, .remove = args->remove },
-			 &change->after, &error);
+	change->has_part = change->before && file->is_ours(change->before);
+	change->stale = change->backup && file->is_ours(change->backup);
+	ret = ctl_engine_file_edit(file, &(struct ctl_edit){ .before = change->before, .backup = change->backup,
+							     .site = site, .remove = args->remove },
+				   &change->after, &error);
 	return ret ? ctl_fail(args, ret, "%s: %s", path, vqp_error_text(&error)) : 0;
 }
 
@@ -104,6 +104,26 @@ static int look(const struct ctl_args *args, const struct ctl_engine *engine, st
 	return ret && !args->remove ? ctl_fail(args, ret, "%s", vqp_error_text(&error)) : 0;
 }
 
+static bool is_planned(const struct plan *plan, const char *path)
+{
+	for (unsigned int i = 0; i < plan->count; i++)
+		if (!strcmp(plan->changes[i].path, path))
+			return true;
+	return false;
+}
+
+/* Plans the removal of a file that is still where an earlier configure has written it. */
+static int plan_former(const struct ctl_args *args, struct plan *plan, const struct ctl_engine_file *file)
+{
+	char path[PATH_MAX];
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && plan->count < FILES_MAX && file->find_former(&plan->site, i, path); i++)
+		if (!access(path, F_OK) && !is_planned(plan, path))
+			ret = plan_change(args, &plan->site, file, path, &plan->changes[plan->count++]);
+	return ret;
+}
+
 static int make_plan(const struct ctl_args *args, struct plan *plan)
 {
 	char path[PATH_MAX];
@@ -114,10 +134,10 @@ static int make_plan(const struct ctl_args *args, struct plan *plan)
 		return ctl_fail(args, EINVAL, "no engine '%s': docker, containerd, podman or crio", args->words[0]);
 	ret = look(args, plan->engine, &plan->site);
 	for (const struct ctl_engine_file *file = plan->engine->files; !ret && file->edit; file++) {
-		if (!ctl_engine_file_find(file, &plan->site, path) ||
-		    (args->remove && ctl_engine_others_have(plan->engine, path)))
-			continue;
-		ret = plan_change(args, &plan->site, file, path, &plan->changes[plan->count++]);
+		if (ctl_engine_file_find(file, &plan->site, path) && !(args->remove && ctl_engine_others_have(plan->engine, path)))
+			ret = plan_change(args, &plan->site, file, path, &plan->changes[plan->count++]);
+		if (!ret && args->remove && file->find_former)
+			ret = plan_former(args, plan, file);
 	}
 	return ret;
 }

@@ -12,6 +12,7 @@
 #include "toml_block.h"
 
 #define IMPORT_NAME	"50-vqp.toml"
+#define USUAL_IMPORT	"conf.d/*.toml"
 #define FIRST_LINES	"version = 2\n"
 
 static const char *first_lines(const struct ctl_site *site)
@@ -198,26 +199,43 @@ int ctl_containerd_edit(const struct ctl_edit *edit, char **after, struct vqp_er
 
 /* ---- A file that the main one imports ---- */
 
+/* Finds the file of vqp in a directory that is imported as a whole; false if the pattern names none. */
+static bool find_in(const struct ctl_site *site, const char *pattern, char path[PATH_MAX])
+{
+	const char *star = strrchr(pattern, '*');
+	/* Of a relative path containerd takes the main file's directory. */
+	int directory = *pattern == '/' ? 0 : (int)(strrchr(site->config, '/') + 1 - site->config);
+
+	return star && star > pattern && star[-1] == '/' && !strcmp(star, "*.toml") && star == strpbrk(pattern, "*?[") &&
+	       snprintf(path, PATH_MAX, "%.*s%.*s" IMPORT_NAME, directory, site->config, (int)(star - pattern), pattern) < PATH_MAX;
+}
+
+/* Finds the place in the directories that the main file imports; false behind the last one. */
+static bool find_imported(const struct ctl_site *site, const json_t *file, unsigned int place, char path[PATH_MAX])
+{
+	const json_t *pattern;
+	size_t i;
+
+	json_array_foreach(json_object_get(file, "imports"), i, pattern)
+		if (json_is_string(pattern) && find_in(site, json_string_value(pattern), path) && !place--)
+			return true;
+	return false;
+}
+
 bool ctl_containerd_import(const struct ctl_site *site, char path[PATH_MAX])
 {
 	cleanup_error struct vqp_error ignored = { 0 };
 	json_auto_t *file = site->main ? ctl_containerd_parse(site, site->main, &ignored) : NULL;
-	const json_t *pattern;
-	size_t i;
 
-	if (ctl_containerd_version(file) != 3)
-		return false;
-	json_array_foreach(json_object_get(file, "imports"), i, pattern) {
-		const char *text = json_is_string(pattern) ? json_string_value(pattern) : "";
-		const char *star = strrchr(text, '*');
-		/* Of a relative path containerd takes the main file's directory. */
-		int directory = *text == '/' ? 0 : (int)(strrchr(site->config, '/') + 1 - site->config);
+	return ctl_containerd_version(file) == 3 && find_imported(site, file, 0, path);
+}
 
-		if (star && star > text && star[-1] == '/' && !strcmp(star, "*.toml") && star == strpbrk(text, "*?["))
-			return snprintf(path, PATH_MAX, "%.*s%.*s" IMPORT_NAME, directory, site->config,
-					(int)(star - text), text) < PATH_MAX;
-	}
-	return false;
+bool ctl_containerd_former(const struct ctl_site *site, unsigned int place, char path[PATH_MAX])
+{
+	cleanup_error struct vqp_error ignored = { 0 };
+	json_auto_t *file = site->main ? ctl_containerd_parse(site, site->main, &ignored) : NULL;
+
+	return place ? find_imported(site, file, place - 1, path) : find_in(site, USUAL_IMPORT, path);
 }
 
 int ctl_containerd_edit_import(const struct ctl_edit *edit, char **after, struct vqp_error *error)
@@ -235,6 +253,6 @@ int ctl_containerd_edit_import(const struct ctl_edit *edit, char **after, struct
 	runtimes = file ? lacking(edit->site, file, error) : NULL;
 	if (!runtimes)
 		return error->code;
-	*after = runtime_lines(3, "# Written by vqpctl configure containerd\nversion = 3\n", runtimes);
+	*after = runtime_lines(3, CTL_WRITTEN_BY " containerd\nversion = 3\n", runtimes);
 	return *after ? 0 : -ENOMEM;
 }

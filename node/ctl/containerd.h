@@ -27,6 +27,12 @@ int ctl_containerd_edit_import(const struct ctl_edit *edit, char **after, struct
 bool ctl_containerd_import(const struct ctl_site *site, char path[PATH_MAX]);
 
 /*
+ * Finds where the latter may be although the main file says otherwise now: in the usual directory,
+ * and in each that is imported. False behind the last place.
+ */
+bool ctl_containerd_former(const struct ctl_site *site, unsigned int place, char path[PATH_MAX]);
+
+/*
  * Asks containerd whether the handler is in effect, and all else as it was. Returns whether it was
  * asked, which it is if it is here, or a negative errno value with *error set.
  */

@@ -132,7 +132,7 @@ int ctl_crio_edit(const struct ctl_edit *edit, char **after, struct vqp_error *e
 		return error->code;
 	handler = vqp_handler(edit->site, base);
 	lines = handler ? ctl_toml_print("crio.runtime.runtimes", CTL_HANDLER, handler) : NULL;
-	if (lines && asprintf(after, "# Written by vqpctl configure crio\n%s", lines) >= 0)
+	if (lines && asprintf(after, CTL_WRITTEN_BY " crio\n%s", lines) >= 0)
 		return 0;
 	*after = NULL;
 	return -ENOMEM;

@@ -21,6 +21,7 @@
 #define HOOK_TIMEOUT_S 30	/* longer than a call of vqpd may take */
 #define PODMAN_CONFIG	"/etc/containers/containers.conf"
 #define HOOK_IN_CONTAINER "/dev/vqp-hook"
+#define CDI_KIND	"vqp.io/device"
 
 __attribute__((format(printf, 2, 3)))
 static int write_text(char **after, const char *format, ...)
@@ -66,7 +67,7 @@ static json_t *cdi_hook(const char *path, const char *stage, const char *option)
 json_t *ctl_engine_cdi(const struct ctl_programs *programs)
 {
 	return json_pack("{s:s, s:s, s:[{s:s, s:{s:[{s:s, s:s}], s:[{s:s, s:s, s:[s, s, s, s]}], s:[o, o, o]}}]}",
-			 "cdiVersion", "0.3.0", "kind", "vqp.io/device", "devices",
+			 "cdiVersion", "0.3.0", "kind", CDI_KIND, "devices",
 			 "name", "vqp", "containerEdits",
 			 "deviceNodes", "path", VQP_DEVICE_PATH, "permissions", "rw",
 			 "mounts", "hostPath", programs->hook, "containerPath", HOOK_IN_CONTAINER,
@@ -114,9 +115,32 @@ static int edit_podman(const struct ctl_edit *edit, char **after, struct vqp_err
 	(void)error;
 	*after = NULL;
 	return edit->remove ? 0 : write_text(after,
-		"# Written by vqpctl configure podman\n"
+		CTL_WRITTEN_BY " podman\n"
 		"[engine.runtimes]\n"
 		"vqp = [\"%s\"]\n", edit->site->programs.runtime);
+}
+
+/* Does the text begin as those that configure writes, and cdi's and hooks' files cannot? */
+static bool is_written(const char *text)
+{
+	return !strncmp(text, CTL_WRITTEN_BY, strlen(CTL_WRITTEN_BY));
+}
+
+static bool is_cdi(const char *text)
+{
+	json_auto_t *json = json_loads(text, 0, NULL);
+	const char *kind = json_string_value(json_object_get(json, "kind"));
+
+	return kind && !strcmp(kind, CDI_KIND);
+}
+
+static bool is_hook(const char *text)
+{
+	json_auto_t *json = json_loads(text, 0, NULL);
+	const char *path = json_string_value(json_object_get(json_object_get(json, "hook"), "path"));
+	const char *name = path ? strrchr(path, '/') : NULL;
+
+	return name && !strcmp(name, "/vqp-hook");
 }
 
 /* ---- Files that are shared with others ---- */
@@ -192,10 +216,10 @@ static bool find_main(const struct ctl_site *site, char path[PATH_MAX])
 }
 
 #define CDI_FILE \
-	{ .path = "/etc/cdi/vqp.json", .edit = edit_cdi }
+	{ .path = "/etc/cdi/vqp.json", .edit = edit_cdi, .is_ours = is_cdi }
 #define HOOK_FILES \
-	{ .path = "/usr/share/containers/oci/hooks.d/vqp-create.json", .edit = edit_create_hook }, \
-	{ .path = "/usr/share/containers/oci/hooks.d/vqp-poststop.json", .edit = edit_poststop_hook }, \
+	{ .path = "/usr/share/containers/oci/hooks.d/vqp-create.json", .edit = edit_create_hook, .is_ours = is_hook }, \
+	{ .path = "/usr/share/containers/oci/hooks.d/vqp-poststop.json", .edit = edit_poststop_hook, .is_ours = is_hook }, \
 	CDI_FILE
 #define MAIN_FILE	.find = find_main, .shared = true
 
@@ -212,20 +236,21 @@ static const struct ctl_engine engines[] = {
 		.look = ctl_containerd_look, .verify = ctl_containerd_verify,
 		.files = (const struct ctl_engine_file[]){
 			{ MAIN_FILE, .edit = ctl_containerd_edit, .is_ours = ctl_toml_block_is_in },
-			{ .find = ctl_containerd_import, .edit = ctl_containerd_edit_import }, { 0 },
+			{ .find = ctl_containerd_import, .find_former = ctl_containerd_former, .edit = ctl_containerd_edit_import,
+			  .is_ours = is_written }, { 0 },
 		},
 		.then = "systemctl restart containerd    (no container stops)",
 		.then_removed = "systemctl restart containerd    (no container stops)",
 	}, {
 		.name = "podman", .verified = "podman shows the runtime", .look = look_podman, .verify = verify_podman,
 		.files = (const struct ctl_engine_file[]){
-			{ .path = "/etc/containers/containers.conf.d/50-vqp.conf", .edit = edit_podman }, HOOK_FILES, { 0 },
+			{ .path = "/etc/containers/containers.conf.d/50-vqp.conf", .edit = edit_podman, .is_ours = is_written }, HOOK_FILES, { 0 },
 		},
 	}, {
 		.name = "crio", .config = CTL_CRIO_CONFIG, .verified = "CRI-O shows the runtime",
 		.look = ctl_crio_look, .verify = ctl_crio_verify,
 		.files = (const struct ctl_engine_file[]){
-			{ .find = ctl_crio_file, .edit = ctl_crio_edit }, HOOK_FILES, { 0 },
+			{ .find = ctl_crio_file, .edit = ctl_crio_edit, .is_ours = is_written }, HOOK_FILES, { 0 },
 		},
 		.then = "systemctl restart crio    (no container stops)",
 		.then_removed = "systemctl restart crio    (no container stops)",
@@ -235,6 +260,15 @@ static const struct ctl_engine engines[] = {
 bool ctl_engine_file_find(const struct ctl_engine_file *file, const struct ctl_site *site, char path[PATH_MAX])
 {
 	return file->find ? file->find(site, path) : snprintf(path, PATH_MAX, "%s", file->path) < PATH_MAX;
+}
+
+int ctl_engine_file_edit(const struct ctl_engine_file *file, const struct ctl_edit *edit, char **after,
+			 struct vqp_error *error)
+{
+	if (!edit->remove || file->shared || !edit->before || file->is_ours(edit->before))
+		return file->edit(edit, after, error);
+	*after = strdup(edit->before);
+	return *after ? 0 : vqp_error_set(error, -ENOMEM, "out of memory");
 }
 
 static bool has_file(const struct ctl_engine *engine, const char *path)

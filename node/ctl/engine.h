@@ -11,7 +11,12 @@ struct ctl_engine_file {
 	/* what finds it; false if there is no such file. */
 	bool (*find)(const struct ctl_site *site, char path[PATH_MAX]);
 	bool shared;	/* Other programs use the file, too, so that a backup is kept. */
-	/* Has a text a part that vqpctl has written? NULL for a file that is vqp's alone. */
+	/*
+	 * Finds the places, from the first one on, where an earlier configure may have written the
+	 * file; false behind the last one. NULL if there are no others.
+	 */
+	bool (*find_former)(const struct ctl_site *site, unsigned int place, char path[PATH_MAX]);
+	/* Has a text a part that vqpctl has written? Or the whole, if the file is not shared. */
 	bool (*is_ours)(const char *text);
 	/*
 	 * Makes the text *after, which the caller frees; NULL stands for no file. 0, or a negative
@@ -40,6 +45,13 @@ struct ctl_engine {
 };
 
 bool ctl_engine_file_find(const struct ctl_engine_file *file, const struct ctl_site *site, char path[PATH_MAX]);
+
+/*
+ * Makes the text *after, as file->edit() does. A removal leaves a file as it is that somebody else
+ * has written.
+ */
+int ctl_engine_file_edit(const struct ctl_engine_file *file, const struct ctl_edit *edit, char **after,
+			 struct vqp_error *error);
 
 /* Returns the engine of that name, or NULL. */
 const struct ctl_engine *ctl_engine_find(const char *name);

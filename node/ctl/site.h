@@ -9,6 +9,9 @@
 
 #include "../../common/error.h"
 
+/* What files that are vqp's alone begin with, if they can have comments; the engine's name follows. */
+#define CTL_WRITTEN_BY	"# Written by vqpctl configure"
+
 /* The absolute paths of programs that are installed together with vqpctl. */
 struct ctl_programs {
 	char runtime[PATH_MAX], hook[PATH_MAX];

@@ -376,6 +376,53 @@ static void containerd_2_has_a_file_in_a_directory_that_it_imports(void **state)
 	assert_null(imported("version = 3\nimports = ['/c/*/*.toml', '/c/d', 7]\n", "/a/b/config.toml", path));
 }
 
+static void what_an_earlier_configure_wrote_is_found(void **state)
+{
+	const struct ctl_engine_file *file = &ctl_engine_find("containerd")->files[1];
+	struct ctl_site its = site;
+	char imports[] = "version = 2\nimports = ['one.toml', '/c/*.toml', 'd/*.toml']\n", path[PATH_MAX];
+
+	(void)state;
+	assert_true(file->find_former(&its, 0, path));
+	assert_string_equal(path, "/etc/containerd/conf.d/50-vqp.toml");
+	assert_false(file->find_former(&its, 1, path));
+	its.main = imports;
+	assert_true(file->find_former(&its, 1, path));
+	assert_string_equal(path, "/c/50-vqp.toml");
+	assert_true(file->find_former(&its, 2, path));
+	assert_string_equal(path, "/etc/containerd/d/50-vqp.toml");
+	assert_false(file->find_former(&its, 3, path));
+}
+
+/* Files of vqp's own that are removed, unless somebody else has written them. */
+static void somebody_else_s_file_stays(void **state)
+{
+	static const char *const engines[] = { "containerd", "podman", "crio" };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(engines) / sizeof(*engines); i++) {
+		for (const struct ctl_engine_file *file = ctl_engine_find(engines[i])->files; file->edit; file++) {
+			struct vqp_error error = { 0 };
+			char *written, *after;
+
+			if (file->shared)
+				continue;
+			site.main = strdup("version = 3\nimports = ['conf.d/*.toml']\n");
+			assert_int_equal(file->edit(&(struct ctl_edit){ .site = &site }, &written, &error), 0);
+			assert_int_equal(ctl_engine_file_edit(file, &(struct ctl_edit){ .before = written, .site = &site, .remove = true },
+							      &after, &error), 0);
+			assert_null(after);
+			assert_int_equal(ctl_engine_file_edit(file, &(struct ctl_edit){ .before = "{\"hook\": {}}", .site = &site, .remove = true },
+							      &after, &error), 0);
+			assert_string_equal(after, "{\"hook\": {}}");
+			free(after);
+			free(written);
+			free(site.main);
+			site.main = NULL;
+		}
+	}
+}
+
 static void k3s_has_a_template(void **state)
 {
 	char *after;
@@ -546,6 +593,8 @@ int main(void)
 		cmocka_unit_test(a_newer_version_is_read_by_what_is_there),
 		cmocka_unit_test(a_runtime_that_vqp_would_not_start_is_named_first),
 		cmocka_unit_test(containerd_2_has_a_file_in_a_directory_that_it_imports),
+		cmocka_unit_test(what_an_earlier_configure_wrote_is_found),
+		cmocka_unit_test(somebody_else_s_file_stays),
 		cmocka_unit_test(k3s_has_a_template),
 		cmocka_unit_test(containerd_s_file_comes_back),
 		cmocka_unit_test(containerd_keeps_what_was_written_behind),
