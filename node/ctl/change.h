@@ -33,16 +33,17 @@ bool ctl_change_differs(const struct ctl_change *change);
 /* Is there a backup after the change? */
 bool ctl_change_leaves_backup(const struct ctl_change *change);
 
-/*
- * Makes the changes in order. If one fails, those before it are taken back. 0, or a negative errno
- * value with *error set.
- */
-int ctl_changes_make(const struct ctl_change *changes, unsigned int count, struct vqp_error *error);
+/* Says whether what was made is in effect: 0 or more, or a negative errno value with *error set. */
+typedef int ctl_verify(const void *arg, struct vqp_error *error);
 
 /*
- * Takes back changes that have been made, the last one first. If a file cannot be restored, this is
- * added to the text of *error, which says why the changes are taken back.
+ * Makes the changes in order and, unless `verify` is NULL, has it judge them. If one fails, or the
+ * judgement is bad, all are taken back, the last one first; what cannot be restored is added to the
+ * text of *error. A file is neither replaced nor restored if somebody else has changed it since it
+ * was read (-EAGAIN). Signals by which an operator ends a program wait until all this is over.
+ * Returns what `verify` has returned, 0 without it, or a negative errno value with *error set.
  */
-void ctl_changes_undo(const struct ctl_change *changes, unsigned int count, struct vqp_error *error);
+int ctl_changes_make(const struct ctl_change *changes, unsigned int count, ctl_verify *verify, const void *arg,
+		     struct vqp_error *error);
 
 #endif

@@ -142,24 +142,21 @@ static int make_plan(const struct ctl_args *args, struct plan *plan)
 	return ret;
 }
 
+static int verify(const void *plan, struct vqp_error *error)
+{
+	return ((const struct plan *)plan)->engine->verify(&((const struct plan *)plan)->site, error);
+}
+
 /*
  * Makes the changes, and asks the engine what it makes of them. What it does not take is taken
  * back, so that a restart of the engine does not fail.
  */
 static int carry_out(struct plan *plan, bool removes, struct vqp_error *error)
 {
-	int ret = ctl_changes_make(plan->changes, plan->count, error);
+	int ret = ctl_changes_make(plan->changes, plan->count, removes ? NULL : verify, plan, error);
 
-	if (ret || removes)
-		return ret;
-	ret = plan->engine->verify(&plan->site, error);
-	if (ret >= 0) {
-		plan->verified = ret;
-		return 0;
-	}
-	vqp_error_add_context(error, "what was written is taken back");
-	ctl_changes_undo(plan->changes, plan->count, error);
-	return ret;
+	plan->verified = ret > 0;
+	return ret < 0 ? ret : 0;
 }
 
 static const char *action(const struct ctl_change *change)

@@ -3,6 +3,7 @@
 #include "../../common/tests/unit.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,7 +53,7 @@ static void make(struct ctl_change *changes, unsigned int count)
 {
 	struct vqp_error error = { 0 };
 
-	assert_int_equal(ctl_changes_make(changes, count, &error), 0);
+	assert_int_equal(ctl_changes_make(changes, count, NULL, NULL, &error), 0);
 	for (unsigned int i = 0; i < count; i++)
 		ctl_change_free(&changes[i]);
 }
@@ -63,7 +64,7 @@ static void fails_at_the_last(struct ctl_change *changes, unsigned int count)
 	struct vqp_error error = { 0 };
 
 	changes[count - 1] = (struct ctl_change){ .path = "wall/below", .after = strdup("x") };
-	assert_int_equal(ctl_changes_make(changes, count, &error), -ENOTDIR);
+	assert_int_equal(ctl_changes_make(changes, count, NULL, NULL, &error), -ENOTDIR);
 	assert_string_equal(vqp_error_text(&error), "cannot replace wall/below: Not a directory");
 	vqp_error_clear(&error);
 	for (unsigned int i = 0; i < count; i++)
@@ -97,23 +98,87 @@ static void if_one_file_fails_all_are_as_they_were(void **state)
 	has("shared.before-vqp", NULL);
 }
 
+static volatile sig_atomic_t ended;
+
+static void end(int signal)
+{
+	(void)signal;
+	ended = 1;
+}
+
+/* Refuses what was made, after somebody has tried to end the program, and has done with a file what `script` says. */
+static int refuse(const void *script, struct vqp_error *error)
+{
+	has("shared", "both");
+	kill(getpid(), SIGTERM);
+	assert_false(ended);
+	assert_int_equal(system(script), 0);
+	return vqp_error_set(error, -EPROTO, "refused");
+}
+
+static void is_refused(struct ctl_change *change, const char *script, const char *text)
+{
+	struct vqp_error error = { 0 };
+
+	ended = 0;
+	signal(SIGTERM, end);
+	assert_int_equal(ctl_changes_make(change, 1, refuse, script, &error), -EPROTO);
+	assert_true(ended);
+	signal(SIGTERM, SIG_DFL);
+	assert_string_equal(vqp_error_text(&error), text);
+	assert_int_equal(error.code, -EPROTO);
+	vqp_error_clear(&error);
+	ctl_change_free(change);
+}
+
 static void what_was_made_is_taken_back(void **state)
 {
 	struct ctl_change change = planned("shared", true, "both");
-	struct vqp_error error = { 0 };
 	struct stat file;
 
 	(void)state;
-	assert_int_equal(ctl_changes_make(&change, 1, &error), 0);
-	vqp_error_set(&error, -EPROTO, "refused");
-	ctl_changes_undo(&change, 1, &error);
-	assert_string_equal(vqp_error_text(&error), "refused");
+	is_refused(&change, ":", "what was written is taken back: refused");
 	has("shared", "theirs");
 	has("shared.before-vqp", NULL);
 	assert_int_equal(stat("shared", &file), 0);
 	assert_int_equal(file.st_mode & 07777, 0640);
+}
+
+static void what_cannot_be_taken_back_is_told(void **state)
+{
+	struct ctl_change change = planned("shared", true, "both");
+
+	(void)state;
+	is_refused(&change, "rm shared && mkdir shared",
+		   "what was written is taken back: refused; and shared cannot be restored: Invalid argument");
+	assert_int_equal(system("rmdir shared && mv shared.before-vqp shared"), 0);
+}
+
+static void what_somebody_else_has_written_meanwhile_stays(void **state)
+{
+	struct ctl_change change = planned("shared", true, "both"), changes[2];
+	struct vqp_error error = { 0 };
+
+	(void)state;
+	is_refused(&change, "printf newer >shared",
+		   "what was written is taken back: refused; and shared cannot be restored: it has changed meanwhile");
+	has("shared", "newer");
+	has("shared.before-vqp", "theirs");
+	unlink("shared.before-vqp");
+
+	changes[0] = planned("own", false, "newer");
+	changes[1] = planned("shared", true, "both");
+	assert_int_equal(system("printf newest >shared"), 0);
+	assert_int_equal(ctl_changes_make(changes, 2, NULL, NULL, &error), -EAGAIN);
+	assert_string_equal(vqp_error_text(&error), "shared has changed meanwhile: try again");
 	vqp_error_clear(&error);
-	ctl_change_free(&change);
+	has("own", "of vqp");
+	has("shared", "newest");
+	has("shared.before-vqp", NULL);
+	ctl_change_free(&changes[0]);
+	ctl_change_free(&changes[1]);
+	unlink("own");
+	unlink("shared");
 }
 
 static void a_text_of_vqp_s_is_no_backup(void **state)
@@ -137,32 +202,14 @@ static void a_text_of_vqp_s_is_no_backup(void **state)
 	has("mine.before-vqp", NULL);
 }
 
-static void what_cannot_be_taken_back_is_told(void **state)
-{
-	struct ctl_change change = planned("own", false, "newer");
-	struct vqp_error error = { 0 };
-
-	(void)state;
-	assert_int_equal(ctl_changes_make(&change, 1, &error), 0);
-	unlink("own");
-	assert_int_equal(mkdir("own", 0700), 0);
-	vqp_error_set(&error, -EPROTO, "refused");
-	ctl_changes_undo(&change, 1, &error);
-	assert_string_equal(vqp_error_text(&error), "refused; and own cannot be restored: Invalid argument");
-	assert_int_equal(error.code, -EPROTO);
-	vqp_error_clear(&error);
-	ctl_change_free(&change);
-	rmdir("own");
-	unlink("shared");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(if_one_file_fails_all_are_as_they_were),
 		cmocka_unit_test(what_was_made_is_taken_back),
-		cmocka_unit_test(a_text_of_vqp_s_is_no_backup),
 		cmocka_unit_test(what_cannot_be_taken_back_is_told),
+		cmocka_unit_test(what_somebody_else_has_written_meanwhile_stays),
+		cmocka_unit_test(a_text_of_vqp_s_is_no_backup),
 	};
 
 	return cmocka_run_group_tests(tests, work_in_a_directory, leave_it);
