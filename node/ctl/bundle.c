@@ -152,7 +152,8 @@ static int write_copies(int directory, unsigned int i)
 static int write_all(const char *path, const json_t *report)
 {
 	cleanup_close int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_free char *text = json_dumps(report, JSON_INDENT(2));
+	json_auto_t *redacted = ctl_redact_strings(report);
+	cleanup_free char *text = redacted ? json_dumps(redacted, JSON_INDENT(2)) : NULL;
 	int ret;
 
 	if (directory < 0 || !text)
