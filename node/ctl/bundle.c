@@ -185,6 +185,24 @@ static int pack(const char *work, const char *archive, struct vqp_error *error)
 			     ret < 0 ? strerror(-ret) : said);
 }
 
+/* Gives a file or a directory a name that nothing has yet, also where the file system cannot do that in one step. */
+static int name_it(const char *made, const char *path)
+{
+	if (!renameat2(AT_FDCWD, made, AT_FDCWD, path, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (is_archive(path))
+		return link(made, path) ? -errno : 0;
+	/* A directory takes the place of an empty one. */
+	if (mkdir(path, 0700))
+		return -errno;
+	if (!rename(made, path))
+		return 0;
+	rmdir(path);
+	return -EIO;
+}
+
 /* Makes the bundle in the directory `work`, and gives it its name. */
 static int make(const char *work, const char *path, const json_t *report, struct vqp_error *error)
 {
@@ -201,11 +219,8 @@ static int make(const char *work, const char *path, const json_t *report, struct
 		if (ret)
 			return ret;
 	}
-	if (renameat2(AT_FDCWD, is_archive(path) ? archive : contents, AT_FDCWD, path, RENAME_NOREPLACE)) {
-		ret = -errno;
-		return vqp_error_set(error, ret, "cannot make %s: %s", path, strerror(-ret));
-	}
-	return 0;
+	ret = name_it(is_archive(path) ? archive : contents, path);
+	return ret ? vqp_error_set(error, ret, "cannot make %s: %s", path, strerror(-ret)) : 0;
 }
 
 static int remove_one(const char *path, const struct stat *file, int type, struct FTW *place)
@@ -218,7 +233,7 @@ static int remove_one(const char *path, const struct stat *file, int type, struc
 
 int ctl_bundle_write(const char *path, const json_t *report, struct vqp_error *error)
 {
-	cleanup_free char *work = NULL;
+	cleanup_free char *work = NULL, *absolute = NULL;
 	int ret;
 
 	umask(0077);
@@ -230,7 +245,10 @@ int ctl_bundle_write(const char *path, const json_t *report, struct vqp_error *e
 		return vqp_error_set(error, -EEXIST, "%s is there already: name another file", path);
 	if (!mkdtemp(work))
 		return vqp_error_set(error, -errno, "cannot make a directory beside %s: %s", path, strerror(errno));
-	ret = make(work, path, report, error);
+	/* tar takes a name with a colon for another machine's, unless a slash is before it. */
+	absolute = realpath(work, NULL);
+	ret = absolute ? make(absolute, path, report, error) :
+			 vqp_error_set(error, -errno, "cannot find %s: %s", work, strerror(errno));
 	nftw(work, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	return ret;
 }
