@@ -176,6 +176,20 @@ static int check_default(const struct ctl_site *site, const char *text, struct v
 	return vqp_error_set(error, -EBUSY, "\"default_runtime_name\" is " CTL_HANDLER ": name another, or take it out, first");
 }
 
+/* Has a removal left a runtime that is vqp's, because the lines that mark it are not there any more? */
+static int check_removed(const struct ctl_site *site, const char *text, struct vqp_error *error)
+{
+	cleanup_error struct vqp_error ignored = { 0 };
+	json_auto_t *file = text ? ctl_containerd_parse(site, text, &ignored) : NULL;
+	const char *binary = ctl_containerd_binary(json_object_get(json_object_get(ctl_containerd_part(file), "runtimes"), CTL_HANDLER));
+	const char *name = binary ? strrchr(binary, '/') : NULL;
+
+	if (!name || strcmp(name, "/vqp-runtime"))
+		return 0;
+	return vqp_error_set(error, -EEXIST, "its runtime " CTL_HANDLER " starts %s, and is not between the lines that configure "
+			     "writes: take it out by hand", binary);
+}
+
 int ctl_containerd_edit(const struct ctl_edit *edit, char **after, struct vqp_error *error)
 {
 	const char *start = first_lines(edit->site);
@@ -185,11 +199,15 @@ int ctl_containerd_edit(const struct ctl_edit *edit, char **after, struct vqp_er
 	*after = NULL;
 	if (edit->remove) {
 		ret = check_default(edit->site, edit->before, error);
-		return ret ? ret : ctl_toml_block_remove(edit->before, edit->backup, start, after, error);
+		if (!ret)
+			ret = ctl_toml_block_remove(edit->before, edit->backup, start, after, error);
+		if (!ret)
+			ret = check_removed(edit->site, *after, error);
+	} else {
+		ret = ctl_toml_block_cut(edit->before ? edit->before : start, &rest, error);
+		if (!ret)
+			ret = add(edit, rest, after, error);
 	}
-	ret = ctl_toml_block_cut(edit->before ? edit->before : start, &rest, error);
-	if (!ret)
-		ret = add(edit, rest, after, error);
 	if (ret) {
 		free(*after);
 		*after = NULL;

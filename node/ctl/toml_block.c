@@ -8,21 +8,42 @@
 #include "../../common/cleanup.h"
 #include "toml_block.h"
 
-#define BEGIN	"# The runtime vqp, by vqpctl configure containerd; --remove takes it out.\n"
-#define END	"# The end of the runtime vqp.\n"
+#define BEGIN	"# The runtime vqp, by vqpctl configure containerd; --remove takes it out."
+#define END	"# The end of the runtime vqp."
+
+/*
+ * Returns the next line that is this mark, and what is behind the line as *behind; NULL if there is
+ * none. Editors may have made CRLF of a newline, or have left the last one out.
+ */
+static const char *find(const char *text, const char *mark, const char **behind)
+{
+	for (; (text = strstr(text, mark)); text++) {
+		const char *end = text + strlen(mark);
+
+		end += *end == '\r' && end[1] == '\n';
+		if (*end && *end != '\n')
+			continue;
+		*behind = *end ? end + 1 : end;
+		return text;
+	}
+	return NULL;
+}
 
 bool ctl_toml_block_is_in(const char *text)
 {
-	return text && (strstr(text, BEGIN) || strstr(text, END));
+	const char *behind;
+
+	return text && (find(text, BEGIN, &behind) || find(text, END, &behind));
 }
 
 int ctl_toml_block_cut(const char *text, char **rest, struct vqp_error *error)
 {
-	const char *begin = strstr(text, BEGIN), *end = strstr(text, END);
+	const char *inside = NULL, *behind = NULL, *other;
+	const char *begin = find(text, BEGIN, &inside), *end = find(text, END, &behind);
 
 	*rest = NULL;
 	/* The analyzers do not look into common/, and would take the result for a success. */
-	if (!begin != !end || (begin && (end < begin || strstr(begin + 1, BEGIN) || strstr(end + 1, END)))) {
+	if (!begin != !end || (begin && (end < begin || find(inside, BEGIN, &other) || find(behind, END, &other)))) {
 		vqp_error_set(error, -EINVAL, "the lines that mark vqp's part are not there twice, as they were written: "
 			      "take out what they have marked");
 		return -EINVAL;
@@ -32,7 +53,7 @@ int ctl_toml_block_cut(const char *text, char **rest, struct vqp_error *error)
 		return -ENOMEM;
 	if (begin) {
 		memcpy(*rest, text, begin - text);
-		strcpy(*rest + (begin - text), end + strlen(END));
+		strcpy(*rest + (begin - text), behind);
 	}
 	return 0;
 }
@@ -47,7 +68,7 @@ int ctl_toml_block_add(const char *before, const char *start, const char *lines,
 	ret = ctl_toml_block_cut(before ? before : start, &rest, error);
 	if (ret)
 		return ret;
-	if (asprintf(&block, BEGIN "%s" END, lines) < 0) {
+	if (asprintf(&block, BEGIN "\n%s" END "\n", lines) < 0) {
 		block = NULL;
 		return -ENOMEM;
 	}

@@ -460,6 +460,42 @@ static void containerd_s_file_comes_back(void **state)
 	comes_and_goes("containerd", "version = 2\n");
 }
 
+/* As an editor leaves it. */
+static char *with_crlf(const char *text)
+{
+	char *crlf = malloc(2 * strlen(text) + 1), *to = crlf;
+
+	for (; *text; text++) {
+		if (*text == '\n')
+			*to++ = '\r';
+		*to++ = *text;
+	}
+	*to = '\0';
+	return crlf;
+}
+
+static void containerd_s_file_may_have_been_edited(void **state)
+{
+	char *once = edited("containerd", "version = 2\n", NULL, false), *crlf = with_crlf(once), *undone, *end;
+
+	(void)state;
+	undone = edited("containerd", crlf, "version = 2\n", true);
+	assert_string_equal(undone, "version = 2\r\n");
+	free(undone);
+	/* without the last newline */
+	once[strlen(once) - 1] = '\0';
+	undone = edited("containerd", once, "version = 2\n", true);
+	assert_string_equal(undone, "version = 2\n");
+	free(undone);
+	/* without the marks */
+	for (char *mark = once; (mark = strchr(mark, '#')); *mark = ' ')
+		for (end = mark; *end && *end != '\n'; end++)
+			*end = ' ';
+	refuses("containerd", once, true, "starts /usr/local/bin/vqp-runtime, and is not between");
+	free(once);
+	free(crlf);
+}
+
 static void containerd_keeps_what_was_written_behind(void **state)
 {
 	char *after = edited("containerd", "version = 2\n", NULL, false), *more = malloc(strlen(after) + 32), *twice;
@@ -597,6 +633,7 @@ int main(void)
 		cmocka_unit_test(somebody_else_s_file_stays),
 		cmocka_unit_test(k3s_has_a_template),
 		cmocka_unit_test(containerd_s_file_comes_back),
+		cmocka_unit_test(containerd_s_file_may_have_been_edited),
 		cmocka_unit_test(containerd_keeps_what_was_written_behind),
 		cmocka_unit_test(containerd_s_strange_file_stays),
 		cmocka_unit_test(files_of_vqp_s_own_name_the_programs),
