@@ -26,7 +26,9 @@ int ctl_change_read(struct ctl_change *change, const char *path, bool shared, st
 	    (int)sizeof(change->backup_path))
 		return vqp_error_set(error, -ENAMETOOLONG, "the path %s is too long", path);
 	change->shared = shared;
-	ret = ctl_file_read(path, &change->before);
+	ret = ctl_file_look(path, &change->its);
+	if (!ret)
+		ret = ctl_file_read(path, &change->before);
 	if (!ret && shared)
 		ret = ctl_file_read(change->backup_path, &change->backup);
 	return ret ? vqp_error_set(error, ret, "cannot read %s: %s", path, strerror(-ret)) : 0;
@@ -84,12 +86,16 @@ static int check_before(const struct ctl_change *change)
  */
 static int make(const struct ctl_change *change)
 {
-	int ret = makes_backup(change) ? ctl_file_replace(change->backup_path, change->path, change->before) : 0;
+	struct stat its;
+	int ret = ctl_file_look(change->path, &its);
 
+	/* What is in the file may be a secret, and is one in the backup, too. */
+	if (!ret && makes_backup(change))
+		ret = ctl_file_replace(change->backup_path, &its, change->before);
 	if (!ret)
-		ret = ctl_file_replace(change->path, change->path, change->after);
+		ret = ctl_file_replace(change->path, &its, change->after);
 	if (!ret && drops_backup(change))
-		ret = ctl_file_replace(change->backup_path, change->path, NULL);
+		ret = ctl_file_replace(change->backup_path, &its, NULL);
 	return ret;
 }
 
@@ -97,25 +103,25 @@ static int make(const struct ctl_change *change)
  * Gives a file this text again in place of `made`, unless it has it: what has not been written need
  * not be restored, and what somebody else has written since is not lost.
  */
-static int restore(const char *path, const char *model, const char *made, const char *text)
+static int restore(const char *path, const struct stat *its, const char *made, const char *text)
 {
 	cleanup_free char *now = NULL;
 	int ret = ctl_file_read(path, &now);
 
 	if (ret || same(now, text))
 		return ret;
-	return same(now, made) ? ctl_file_replace(path, model, text) : -EAGAIN;
+	return same(now, made) ? ctl_file_replace(path, its, text) : -EAGAIN;
 }
 
 /* The backup is there until the file has its old text. */
 static int undo(const struct ctl_change *change)
 {
-	int ret = drops_backup(change) ? restore(change->backup_path, change->path, NULL, change->backup) : 0;
+	int ret = drops_backup(change) ? restore(change->backup_path, &change->its, NULL, change->backup) : 0;
 
 	if (!ret)
-		ret = restore(change->path, change->path, change->after, change->before);
+		ret = restore(change->path, &change->its, change->after, change->before);
 	if (!ret && makes_backup(change))
-		ret = restore(change->backup_path, change->path, change->before, NULL);
+		ret = restore(change->backup_path, &change->its, change->before, NULL);
 	return ret;
 }
 

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "../../common/error.h"
 
@@ -17,6 +18,7 @@ struct ctl_change {
 	bool has_part;	/* The text `before` has a part that vqp has written, so that it is no backup. */
 	bool stale;	/* The backup has such a part, and goes when the change takes it out. */
 	bool removes;	/* The change takes out what an earlier one has written. */
+	struct stat its;	/* owner and mode of the text `before` */
 	char *before, *after, *backup;	/* Owned by the change. */
 };
 

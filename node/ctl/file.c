@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include "../../common/cleanup.h"
 #include "../../common/io.h"
 #include "file.h"
+
+#define LINKS_MAX	40	/* as the kernel follows */
 
 /* Reads a text, in which no byte may be 0. */
 static int read_text(int fd, char *text, size_t bytes)
@@ -77,36 +80,68 @@ static int make_directories(const char *path)
 	return 0;
 }
 
-/*
- * Writes a text, and sets owner and mode to those of the model or, without a model, to root and
- * 0644.
- */
-static int write_like(int fd, const char *model, const char *text)
+int ctl_file_look(const char *path, struct stat *its)
 {
-	struct stat its = { .st_mode = 0644 };
+	*its = (struct stat){ .st_mode = 0644 };
+	return stat(path, its) && errno != ENOENT && errno != ENOTDIR ? -errno : 0;
+}
+
+/* Returns the path that a symbolic link names, to be freed. */
+static char *named_by(const char *link)
+{
+	const char *slash = strrchr(link, '/');
+	char name[PATH_MAX], *path;
+	ssize_t bytes = readlink(link, name, sizeof(name) - 1);
+
+	if (bytes < 0)
+		return NULL;
+	name[bytes] = '\0';
+	if (*name == '/' || !slash)
+		return strdup(name);
+	return asprintf(&path, "%.*s%s", (int)(slash + 1 - link), link, name) < 0 ? NULL : path;
+}
+
+/*
+ * Finds the file behind symbolic links, whose path the caller frees. There may be none yet, but a
+ * link to it.
+ */
+static int find_target(const char *path, char **target)
+{
+	struct stat its;
+	char *next;
+
+	*target = realpath(path, NULL);
+	if (*target)
+		return 0;
+	*target = strdup(path);
+	for (int links = 0; *target && !lstat(*target, &its) && S_ISLNK(its.st_mode); links++) {
+		next = links < LINKS_MAX ? named_by(*target) : NULL;
+		free(*target);
+		*target = next;
+		if (links == LINKS_MAX)
+			return -ELOOP;
+	}
+	return *target ? 0 : -ENOMEM;
+}
+
+static int write_like(int fd, const struct stat *its, const char *text)
+{
 	int ret;
 
-	if (stat(model, &its) && errno != ENOENT)
-		return -errno;
-	if (fchown(fd, its.st_uid, its.st_gid) || fchmod(fd, its.st_mode & 07777))
+	if (fchown(fd, its->st_uid, its->st_gid) || fchmod(fd, its->st_mode & 07777))
 		return -errno;
 	ret = vqp_io_write(fd, text, strlen(text));
 	return !ret && fsync(fd) ? -errno : ret;
 }
 
-int ctl_file_replace(const char *path, const char *model, const char *text)
+/* Writes a text to a new file beside the target, and has it take its place. */
+static int replace(const char *target, const struct stat *its, const char *text)
 {
-	cleanup_free char *target = realpath(path, NULL), *beside = NULL;
-	int fd, ret;
+	cleanup_free char *beside = NULL;
+	int fd, ret = make_directories(target);
 
-	if (!text)
-		return unlink(path) && errno != ENOENT ? -errno : 0;
-	if (!target) {
-		ret = make_directories(path);
-		target = strdup(path);
-		if (ret || !target)
-			return ret ? ret : -ENOMEM;
-	}
+	if (ret)
+		return ret;
 	if (asprintf(&beside, "%s.vqp-XXXXXX", target) < 0) {
 		beside = NULL;
 		return -ENOMEM;
@@ -114,7 +149,7 @@ int ctl_file_replace(const char *path, const char *model, const char *text)
 	fd = mkostemp(beside, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	ret = write_like(fd, model, text);
+	ret = write_like(fd, its, text);
 	if (close(fd) && !ret)
 		ret = -errno;
 	if (!ret && rename(beside, target))
@@ -122,4 +157,16 @@ int ctl_file_replace(const char *path, const char *model, const char *text)
 	if (ret)
 		unlink(beside);
 	return ret;
+}
+
+int ctl_file_replace(const char *path, const struct stat *its, const char *text)
+{
+	cleanup_free char *target = NULL;
+	int ret = find_target(path, &target);
+
+	if (ret)
+		return ret;
+	if (text)
+		return replace(target, its, text);
+	return unlink(target) && errno != ENOENT && errno != ENOTDIR ? -errno : 0;
 }

@@ -3,6 +3,8 @@
 #ifndef VQPCTL_FILE_H
 #define VQPCTL_FILE_H
 
+#include <sys/stat.h>
+
 #define CTL_FILE_MAX_BYTES	(4U << 20)
 
 /*
@@ -15,11 +17,17 @@ int ctl_file_read(const char *path, char **text);
 void ctl_file_read_line(const char *path, char *line, int bytes);
 
 /*
- * Replaces the text of a file atomically, so that readers see either the old text or the new one. A
- * symbolic link is followed. Owner and mode are those of the file `model`, which may be this one;
- * without a model the file is root's, and all may read it. Directories are made. If text is NULL,
- * the file is removed. 0 or a negative errno value.
+ * Looks at owner and mode of a file. Without one they are those of a new file: it is root's, and
+ * all may read it. 0 or a negative errno value.
  */
-int ctl_file_replace(const char *path, const char *model, const char *text);
+int ctl_file_look(const char *path, struct stat *its);
+
+/*
+ * Replaces the text of a file atomically, so that readers see either the old text or the new one,
+ * and gives it owner and mode of `its`. Directories are made. If text is NULL, the file is removed.
+ * A symbolic link stays, and what it names is replaced or removed, even if it is not there yet. 0 or
+ * a negative errno value.
+ */
+int ctl_file_replace(const char *path, const struct stat *its, const char *text);
 
 #endif

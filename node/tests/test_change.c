@@ -13,10 +13,12 @@
 
 static char directory[] = "/tmp/vqp-test-change-XXXXXX";
 
+static const struct stat new_file = { .st_mode = 0644 };
+
 static int work_in_a_directory(void **state)
 {
 	(void)state;
-	return !mkdtemp(directory) || chdir(directory) || ctl_file_replace("wall", "wall", "");
+	return !mkdtemp(directory) || chdir(directory) || ctl_file_replace("wall", &new_file, "");
 }
 
 static int leave_it(void **state)
@@ -74,7 +76,7 @@ static void fails_at_the_last(struct ctl_change *changes, unsigned int count)
 static void if_one_file_fails_all_are_as_they_were(void **state)
 {
 	(void)state;
-	assert_int_equal(ctl_file_replace("shared", "shared", "theirs"), 0);
+	assert_int_equal(ctl_file_replace("shared", &new_file, "theirs"), 0);
 	assert_int_equal(chmod("shared", 0640), 0);
 	make((struct ctl_change[2]){ planned("own", false, "of vqp"), planned("shared", true, "both") }, 2);
 	has("own", "of vqp");
@@ -181,6 +183,25 @@ static void what_somebody_else_has_written_meanwhile_stays(void **state)
 	unlink("shared");
 }
 
+/* Also where a removal is taken back. */
+static void owner_and_mode_are_restored(void **state)
+{
+	struct ctl_change changes[2] = { 0 };
+	struct stat found;
+
+	(void)state;
+	assert_int_equal(ctl_file_replace("own", &new_file, "of vqp"), 0);
+	assert_int_equal(chmod("own", 0600), 0);
+	assert_int_equal(chown("own", 0, 6), 0);
+	changes[0] = planned("own", false, NULL);
+	fails_at_the_last(changes, 2);
+	has("own", "of vqp");
+	assert_int_equal(stat("own", &found), 0);
+	assert_int_equal(found.st_mode & 07777, 0600);
+	assert_int_equal(found.st_gid, 6);
+	unlink("own");
+}
+
 static void a_text_of_vqp_s_is_no_backup(void **state)
 {
 	struct ctl_change change = planned("mine", true, "of vqp");
@@ -194,7 +215,7 @@ static void a_text_of_vqp_s_is_no_backup(void **state)
 	has("mine.before-vqp", NULL);
 
 	/* one that was taken for a backup nevertheless */
-	assert_int_equal(ctl_file_replace("mine.before-vqp", "mine", "of vqp"), 0);
+	assert_int_equal(ctl_file_replace("mine.before-vqp", &new_file, "of vqp"), 0);
 	change = planned("mine", true, NULL);
 	change.has_part = change.stale = change.removes = true;
 	make(&change, 1);
@@ -209,6 +230,7 @@ int main(void)
 		cmocka_unit_test(what_was_made_is_taken_back),
 		cmocka_unit_test(what_cannot_be_taken_back_is_told),
 		cmocka_unit_test(what_somebody_else_has_written_meanwhile_stays),
+		cmocka_unit_test(owner_and_mode_are_restored),
 		cmocka_unit_test(a_text_of_vqp_s_is_no_backup),
 	};
 

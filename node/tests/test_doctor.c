@@ -71,7 +71,7 @@ static void put(const char *path, const char *text)
 	char full[PATH_MAX];
 
 	snprintf(full, sizeof(full), "%s%s", root, path);
-	assert_int_equal(ctl_file_replace(full, full, text), 0);
+	assert_int_equal(ctl_file_replace(full, &(struct stat){ .st_mode = 0644 }, text), 0);
 }
 
 static void put_program(const char *path)

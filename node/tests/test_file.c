@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "../../common/tests/unit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,10 +37,18 @@ static void has(const char *path, const char *text, mode_t mode)
 	free(read);
 }
 
+static void replace(const char *path, const char *model, const char *text)
+{
+	struct stat its;
+
+	assert_int_equal(ctl_file_look(model, &its), 0);
+	assert_int_equal(ctl_file_replace(path, &its, text), 0);
+}
+
 static void a_new_file_is_for_all_to_read(void **state)
 {
 	(void)state;
-	assert_int_equal(ctl_file_replace("file", "file", "one"), 0);
+	replace("file", "file", "one");
 	has("file", "one", 0644);
 }
 
@@ -47,7 +56,7 @@ static void a_file_s_mode_stays(void **state)
 {
 	(void)state;
 	assert_int_equal(chmod("file", 0600), 0);
-	assert_int_equal(ctl_file_replace("file", "file", "two"), 0);
+	replace("file", "file", "two");
 	has("file", "two", 0600);
 }
 
@@ -55,8 +64,40 @@ static void a_file_s_mode_stays(void **state)
 static void a_backup_has_the_mode_of_its_file(void **state)
 {
 	(void)state;
-	assert_int_equal(ctl_file_replace("backup", "file", "two"), 0);
+	replace("backup", "file", "two");
 	has("backup", "two", 0600);
+}
+
+/* What it names is replaced and removed, and is made if it is not there. */
+static void a_link_stays(void **state)
+{
+	struct stat its;
+	char *text;
+
+	(void)state;
+	assert_int_equal(mkdir("links", 0755), 0);
+	assert_int_equal(symlink("../second", "links/first"), 0);
+	assert_int_equal(symlink("made/target", "second"), 0);
+	for (int i = 0; i < 2; i++) {
+		replace("links/first", "links/first", "linked");
+		has("made/target", "linked", 0644);
+		replace("links/first", "links/first", "again");
+		has("made/target", "again", 0644);
+		replace("links/first", "links/first", NULL);
+		assert_int_equal(ctl_file_read("made/target", &text), 0);
+		assert_null(text);
+		assert_int_equal(lstat("links/first", &its), 0);
+		assert_true(S_ISLNK(its.st_mode));
+		assert_int_equal(lstat("second", &its), 0);
+		assert_true(S_ISLNK(its.st_mode));
+	}
+	unlink("second");
+	assert_int_equal(symlink("links/first", "second"), 0);
+	assert_int_equal(ctl_file_replace("second", &(struct stat){ .st_mode = 0644 }, "round"), -ELOOP);
+	unlink("second");
+	unlink("links/first");
+	rmdir("links");
+	rmdir("made");
 }
 
 static void what_is_removed_is_gone(void **state)
@@ -64,8 +105,8 @@ static void what_is_removed_is_gone(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(ctl_file_replace("backup", "file", NULL), 0);
-	assert_int_equal(ctl_file_replace("backup", "file", NULL), 0);
+	replace("backup", "file", NULL);
+	replace("backup", "file", NULL);
 	assert_int_equal(ctl_file_read("backup", &text), 0);
 	assert_null(text);
 }
@@ -76,6 +117,7 @@ int main(void)
 		cmocka_unit_test(a_new_file_is_for_all_to_read),
 		cmocka_unit_test(a_file_s_mode_stays),
 		cmocka_unit_test(a_backup_has_the_mode_of_its_file),
+		cmocka_unit_test(a_link_stays),
 		cmocka_unit_test(what_is_removed_is_gone),
 	};
 
