@@ -7,29 +7,28 @@
 #include <unistd.h>
 
 #include "../../common/cleanup.h"
-#include "file.h"
-#include "program.h"
+#include "../../oci-hook/config.h"
+#include "../../oci-hook/real.h"
 #include "site.h"
-
-#define OPERATOR_FILE	"/etc/vqp/runtime.json"
 
 int ctl_site_find_real(struct ctl_site *site, struct vqp_error *error)
 {
+	cleanup_error struct vqp_error not_found = { 0 };
 	cleanup_free char *text = NULL;
 	json_auto_t *operator = NULL;
 	const char *chosen;
-	int ret = ctl_file_read(OPERATOR_FILE, &text);
+	size_t bytes;
+	int ret = vqp_config_read(VQP_CONFIG_FILE, &text, &bytes, error);
 
 	if (ret)
-		return vqp_error_set(error, ret, "cannot read " OPERATOR_FILE ": %s", strerror(-ret));
-	/* What is wrong with the file is for vqp-runtime to say. */
-	operator = text ? json_loads(text, 0, NULL) : NULL;
-	chosen = json_string_value(json_object_get(operator, "runtime"));
+		return ret;
+	/* What is wrong with its text is for vqp-runtime to say. */
+	operator = json_loadb(text, bytes, 0, NULL);
+	chosen = json_string_value(json_object_get(operator, VQP_CONFIG_RUNTIME));
 	site->real_is_chosen = chosen;
-	if (chosen)
-		snprintf(site->real, sizeof(site->real), "%s", chosen);
-	else if (!ctl_program_find("runc", site->real) && !ctl_program_find("crun", site->real))
-		*site->real = '\0';
+	/* It may be installed later. */
+	if (vqp_real_find(chosen, site->real, &not_found))
+		snprintf(site->real, sizeof(site->real), "%s", chosen ? chosen : "");
 	return 0;
 }
 
@@ -46,6 +45,6 @@ int ctl_site_starts(const struct ctl_site *site, const char *name, const char *p
 	    !strcmp(program, strchr(program, '/') ? site->real : basename(site->real)))
 		return 0;
 	return vqp_error_set(error, -EINVAL, "its runtime %s starts %s, and vqp-runtime would start %s: "
-			     "name what it is to start as \"runtime\" in " OPERATOR_FILE,
+			     "name what it is to start as \"" VQP_CONFIG_RUNTIME "\" in " VQP_CONFIG_FILE,
 			     name, program, *site->real ? site->real : "nothing");
 }

@@ -341,6 +341,47 @@ static void a_runtime_that_vqp_would_not_start_is_named_first(void **state)
 	site.real_is_chosen = false;
 }
 
+/* What the operator's file says; NULL if vqp-runtime refuses it. */
+static const char *operator_text;
+
+int __wrap_vqp_config_read(const char *path, char **text, size_t *bytes, struct vqp_error *error);
+
+int __wrap_vqp_config_read(const char *path, char **text, size_t *bytes, struct vqp_error *error)
+{
+	if (!operator_text)
+		return vqp_error_set(error, -EPERM, "%s could be written by others", path);
+	*text = strdup(operator_text);
+	*bytes = strlen(*text);
+	return 0;
+}
+
+static void real_is(const char *text, bool chosen, const char *name)
+{
+	struct ctl_site found = { 0 };
+	struct vqp_error error = { 0 };
+
+	operator_text = text;
+	assert_int_equal(ctl_site_find_real(&found, &error), 0);
+	assert_int_equal(found.real_is_chosen, chosen);
+	if (name)
+		assert_string_equal(found.real, name);
+}
+
+static void what_vqp_runtime_starts_is_found_as_it_does(void **state)
+{
+	struct ctl_site found = { 0 };
+	struct vqp_error error = { 0 };
+
+	(void)state;
+	real_is("{}", false, NULL);
+	real_is("{\"runtime\": \"/bin/sh\"}", true, "/bin/sh");
+	real_is("{\"runtime\": \"/nonexistent/runtime\"}", true, "/nonexistent/runtime");
+	real_is("{\"runtime\": \"env\"}", true, "/usr/bin/env");
+	operator_text = NULL;
+	assert_int_equal(ctl_site_find_real(&found, &error), -EPERM);
+	vqp_error_clear(&error);
+}
+
 /* The text of the file that an edit of the main one leaves to it. */
 static char *imported(const char *text, const char *config, char path[PATH_MAX])
 {
@@ -628,6 +669,7 @@ int main(void)
 		cmocka_unit_test(containerd_s_own_view_counts),
 		cmocka_unit_test(a_newer_version_is_read_by_what_is_there),
 		cmocka_unit_test(a_runtime_that_vqp_would_not_start_is_named_first),
+		cmocka_unit_test(what_vqp_runtime_starts_is_found_as_it_does),
 		cmocka_unit_test(containerd_2_has_a_file_in_a_directory_that_it_imports),
 		cmocka_unit_test(what_an_earlier_configure_wrote_is_found),
 		cmocka_unit_test(somebody_else_s_file_stays),
