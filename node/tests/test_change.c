@@ -41,14 +41,13 @@ static void has(const char *path, const char *text)
 }
 
 /* Plans that the file gets the text `after`. */
-static struct ctl_change planned(const char *path, bool shared, const char *after)
+static void plan(struct ctl_change *change, const char *path, bool shared, const char *after)
 {
-	struct ctl_change change = { 0 };
 	struct vqp_error error = { 0 };
 
-	assert_int_equal(ctl_change_read(&change, path, shared, &error), 0);
-	change.after = after ? strdup(after) : NULL;
-	return change;
+	*change = (struct ctl_change){ 0 };
+	assert_int_equal(ctl_change_read(change, path, shared, &error), 0);
+	change->after = after ? strdup(after) : NULL;
 }
 
 static void make(struct ctl_change *changes, unsigned int count)
@@ -75,25 +74,34 @@ static void fails_at_the_last(struct ctl_change *changes, unsigned int count)
 
 static void if_one_file_fails_all_are_as_they_were(void **state)
 {
+	struct ctl_change changes[4];
+
 	(void)state;
 	assert_int_equal(ctl_file_replace("shared", &new_file, "theirs"), 0);
 	assert_int_equal(chmod("shared", 0640), 0);
-	make((struct ctl_change[2]){ planned("own", false, "of vqp"), planned("shared", true, "both") }, 2);
+	plan(&changes[0], "own", false, "of vqp");
+	plan(&changes[1], "shared", true, "both");
+	make(changes, 2);
 	has("own", "of vqp");
 	has("shared", "both");
 	has("shared.before-vqp", "theirs");
 
 	/* a removal */
-	fails_at_the_last((struct ctl_change[3]){ planned("own", false, NULL), planned("shared", true, "theirs") }, 3);
+	plan(&changes[0], "own", false, NULL);
+	plan(&changes[1], "shared", true, "theirs");
+	fails_at_the_last(changes, 3);
 	has("own", "of vqp");
 	has("shared", "both");
 	has("shared.before-vqp", "theirs");
 
 	/* an addition */
-	make((struct ctl_change[1]){ planned("shared", true, "theirs") }, 1);
+	plan(&changes[0], "shared", true, "theirs");
+	make(changes, 1);
 	has("shared.before-vqp", NULL);
-	fails_at_the_last((struct ctl_change[4]){ planned("own", false, "newer"), planned("other", false, "new"),
-						  planned("shared", true, "both") }, 4);
+	plan(&changes[0], "own", false, "newer");
+	plan(&changes[1], "other", false, "new");
+	plan(&changes[2], "shared", true, "both");
+	fails_at_the_last(changes, 4);
 	has("own", "of vqp");
 	has("other", NULL);
 	has("shared", "theirs");
@@ -135,10 +143,11 @@ static void is_refused(struct ctl_change *change, const char *script, const char
 
 static void what_was_made_is_taken_back(void **state)
 {
-	struct ctl_change change = planned("shared", true, "both");
+	struct ctl_change change;
 	struct stat file;
 
 	(void)state;
+	plan(&change, "shared", true, "both");
 	is_refused(&change, ":", "what was written is taken back: refused");
 	has("shared", "theirs");
 	has("shared.before-vqp", NULL);
@@ -148,9 +157,10 @@ static void what_was_made_is_taken_back(void **state)
 
 static void what_cannot_be_taken_back_is_told(void **state)
 {
-	struct ctl_change change = planned("shared", true, "both");
+	struct ctl_change change;
 
 	(void)state;
+	plan(&change, "shared", true, "both");
 	is_refused(&change, "rm shared && mkdir shared",
 		   "what was written is taken back: refused; and shared cannot be restored: Invalid argument");
 	assert_int_equal(system("rmdir shared && mv shared.before-vqp shared"), 0);
@@ -158,18 +168,19 @@ static void what_cannot_be_taken_back_is_told(void **state)
 
 static void what_somebody_else_has_written_meanwhile_stays(void **state)
 {
-	struct ctl_change change = planned("shared", true, "both"), changes[2];
+	struct ctl_change change, changes[2];
 	struct vqp_error error = { 0 };
 
 	(void)state;
+	plan(&change, "shared", true, "both");
 	is_refused(&change, "printf newer >shared",
 		   "what was written is taken back: refused; and shared cannot be restored: it has changed meanwhile");
 	has("shared", "newer");
 	has("shared.before-vqp", "theirs");
 	unlink("shared.before-vqp");
 
-	changes[0] = planned("own", false, "newer");
-	changes[1] = planned("shared", true, "both");
+	plan(&changes[0], "own", false, "newer");
+	plan(&changes[1], "shared", true, "both");
 	assert_int_equal(system("printf newest >shared"), 0);
 	assert_int_equal(ctl_changes_make(changes, 2, NULL, NULL, &error), -EAGAIN);
 	assert_string_equal(vqp_error_text(&error), "shared has changed meanwhile: try again");
@@ -193,7 +204,7 @@ static void owner_and_mode_are_restored(void **state)
 	assert_int_equal(ctl_file_replace("own", &new_file, "of vqp"), 0);
 	assert_int_equal(chmod("own", 0600), 0);
 	assert_int_equal(chown("own", 0, 6), 0);
-	changes[0] = planned("own", false, NULL);
+	plan(&changes[0], "own", false, NULL);
 	fails_at_the_last(changes, 2);
 	has("own", "of vqp");
 	assert_int_equal(stat("own", &found), 0);
@@ -204,11 +215,12 @@ static void owner_and_mode_are_restored(void **state)
 
 static void a_text_of_vqp_s_is_no_backup(void **state)
 {
-	struct ctl_change change = planned("mine", true, "of vqp");
+	struct ctl_change change;
 
 	(void)state;
+	plan(&change, "mine", true, "of vqp");
 	make(&change, 1);
-	change = planned("mine", true, "of vqp, too");
+	plan(&change, "mine", true, "of vqp, too");
 	change.has_part = true;
 	assert_false(ctl_change_leaves_backup(&change));
 	make(&change, 1);
@@ -216,7 +228,7 @@ static void a_text_of_vqp_s_is_no_backup(void **state)
 
 	/* one that was taken for a backup nevertheless */
 	assert_int_equal(ctl_file_replace("mine.before-vqp", &new_file, "of vqp"), 0);
-	change = planned("mine", true, NULL);
+	plan(&change, "mine", true, NULL);
 	change.has_part = change.stale = change.removes = true;
 	make(&change, 1);
 	has("mine", NULL);

@@ -408,7 +408,8 @@ static void containerd_2_has_a_file_in_a_directory_that_it_imports(void **state)
 	free(after);
 	after = imported(text, "/a/b/config.toml", path);
 	assert_string_equal(path, "/a/b/conf.d/50-vqp.toml");
-	assert_non_null(strstr(after, "\nversion = 3\n[plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.vqp]\n"));
+	assert_non_null(after);
+	assert_non_null(after ? strstr(after, "\nversion = 3\n[plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.vqp]\n") : NULL);
 	free(after);
 	after = imported("version = 3\nimports = ['/c/*.toml']\n", "/a/b/config.toml", path);
 	assert_string_equal(path, "/c/50-vqp.toml");
