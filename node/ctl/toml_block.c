@@ -38,7 +38,7 @@ bool ctl_toml_block_is_in(const char *text)
 
 int ctl_toml_block_cut(const char *text, char **rest, struct vqp_error *error)
 {
-	const char *inside = NULL, *behind = NULL, *other;
+	const char *inside = text, *behind = text, *other;
 	const char *begin = find(text, BEGIN, &inside), *end = find(text, END, &behind);
 
 	*rest = NULL;

@@ -351,8 +351,8 @@ int __wrap_vqp_config_read(const char *path, char **text, size_t *bytes, struct 
 	if (!operator_text)
 		return vqp_error_set(error, -EPERM, "%s could be written by others", path);
 	*text = strdup(operator_text);
-	*bytes = strlen(*text);
-	return 0;
+	*bytes = strlen(operator_text);
+	return *text ? 0 : -ENOMEM;
 }
 
 static void real_is(const char *text, bool chosen, const char *name)
@@ -507,6 +507,8 @@ static char *with_crlf(const char *text)
 {
 	char *crlf = malloc(2 * strlen(text) + 1), *to = crlf;
 
+	if (!crlf)
+		return NULL;
 	for (; *text; text++) {
 		if (*text == '\n')
 			*to++ = '\r';

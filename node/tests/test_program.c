@@ -90,15 +90,15 @@ static void what_does_not_end_is_killed(void **state)
 
 static void it_gets_no_other_environment(void **state)
 {
-	char *path = strdup(getenv("PATH"));
+	char path[4096];
 
 	(void)state;
+	snprintf(path, sizeof(path), "%s", getenv("PATH"));
 	setenv("PATH", "/nonexistent:/usr/bin:/bin", 1);
 	setenv("CONTAINERS_CONF", "/nonexistent", 1);
 	setenv("HOME", "/nonexistent", 1);
 	runs("echo $PATH $HOME $LC_ALL $CONTAINERS_CONF", false, LONG_MS, 0, "/nonexistent:/usr/bin:/bin:/usr/sbin:/sbin /root C\n");
 	setenv("PATH", path, 1);
-	free(path);
 }
 
 static void regular_files_alone_are_programs(void **state)
