@@ -98,7 +98,7 @@ test-rest: build $(TOOLS) ## what `make test-all` has and `make test` has not, w
 	tests/run --rest --continue
 
 test-containers: build $(TOOLS) ## every way of starting containers, and what goes wrong with it: up to an hour a kernel [IMAGE=]
-	SUITE_TIMEOUT=4000 tests/run $(or $(kernels_of_$(IMAGE)),$(two_kernels)) $(if $(IMAGE),--image $(IMAGE)) containers networks systemd functions platforms platforms-faults kubernetes
+	SUITE_TIMEOUT=4000 tests/run $(or $(kernels_of_$(IMAGE)),$(two_kernels)) $(if $(IMAGE),--image $(IMAGE)) containers networks systemd functions platforms platforms-faults kubernetes engines
 
 test-kernels: build $(TOOLS) ## what the module is for on each of its kernels: a quarter of an hour each [KERNELS="6.1 6.12 newest"]
 	SUITE_TIMEOUT=4000 tests/run $(KERNELS:%=--kernel %) uapi vqp rc crowd address pull copies node containers soak

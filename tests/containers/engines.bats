@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=budget:600
+# bats file_tags=long,budget:600
 # vqpctl configure with files of many kinds, and what the engines themselves say of them: tests/engines has the
 # files and a table. No engine is started. Runs on the machine that builds.
 
