@@ -18,14 +18,14 @@
 #include "../common/address.h"
 #include "../common/cleanup.h"
 #include "../common/client.h"
+#include "../common/cni_name.h"
+#include "../common/config.h"
 #include "../common/direct.h"
 #include "../common/error.h"
 #include "../common/filter.h"
 #include "../common/privilege.h"
 #include "../common/version.h"
 #include "attendant.h"
-#include "config.h"
-#include "name.h"
 #include "namespace.h"
 #include "pin.h"
 #include "policy.h"
@@ -179,7 +179,7 @@ static int check_attached(const struct vqp_state *state, int netns_fd, struct vq
 {
 	struct vqp_pin pin;
 
-	if (vqp_name_is_valid(state->id)) {
+	if (vqp_cni_name_is_valid(state->id)) {
 		vqp_pin_name(&pin, state->id);
 		if (vqp_pin_holds(&pin, netns_fd))
 			return 0;

@@ -14,20 +14,20 @@
 #include <unistd.h>
 
 #include "../common/cleanup.h"
+#include "../common/cni_name.h"
 #include "../common/error.h"
 #include "late.h"
-#include "name.h"
 
 #define PARENT	"/run/vqp"
 #define NOTES	PARENT "/late"
 
 struct note {
-	char path[sizeof(NOTES) + 1 + VQP_NAME_MAX_BYTES];
+	char path[sizeof(NOTES) + 1 + VQP_CNI_NAME_MAX_BYTES];
 };
 
 bool vqp_late_may_be(const char *id)
 {
-	return id && vqp_name_is_valid(id);
+	return id && vqp_cni_name_is_valid(id);
 }
 
 static struct note note_of(const char *id)

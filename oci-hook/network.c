@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "../common/cleanup.h"
+#include "../common/cni_name.h"
+#include "../common/config.h"
 #include "../common/error.h"
 #include "../common/privilege.h"
 #include "../common/version.h"
-#include "config.h"
 #include "library.h"
-#include "name.h"
 #include "namespace.h"
 #include "pin.h"
 #include "policy.h"
@@ -147,7 +147,7 @@ static int run(int (*stage)(const struct vqp_state *state, const struct vqp_wish
 
 	if (ret || !wish.network)
 		return ret;
-	if (!vqp_name_is_valid(state->id))
+	if (!vqp_cni_name_is_valid(state->id))
 		return vqp_error_set(error, -EINVAL, "a container named \"%s\" can have no CNI network: "
 				     "only letters, digits, \"_\", \".\" and \"-\" are for names there", state->id);
 	vqp_pin_name(&pin, state->id);

@@ -9,11 +9,11 @@
 
 #include <stdbool.h>
 
+#include "../common/cni_name.h"
 #include "../common/error.h"
-#include "name.h"
 
 struct vqp_pin {
-	char path[VQP_NAME_MAX_BYTES + 32];
+	char path[VQP_CNI_NAME_MAX_BYTES + 32];
 };
 
 /* Sets the path of the pin of the container `id`, which is a valid name. */

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "../common/cleanup.h"
+#include "../common/cni_name.h"
+#include "../common/config.h"
 #include "../common/limits.h"
-#include "config.h"
-#include "name.h"
 #include "policy.h"
-#include "subnet.h"
+#include "../node/subnet.h"
 
 static int check_members(const json_t *object, const char *what, const char *const *known, struct vqp_error *error)
 {
@@ -41,7 +41,7 @@ static int check_subnet(const json_t *text, struct vqp_error *error)
 
 static int check_name(const json_t *name, struct vqp_error *error)
 {
-	if (!json_is_string(name) || !vqp_name_is_valid(json_string_value(name)))
+	if (!json_is_string(name) || !vqp_cni_name_is_valid(json_string_value(name)))
 		return vqp_error_set(error, -EINVAL, "\"networks\" of \"annotations\" are names of CNI network lists");
 	return 0;
 }
@@ -124,6 +124,10 @@ int vqp_policy_read(struct vqp_policy *policy, struct vqp_error *error)
 	size_t bytes;
 	int ret = vqp_config_read(VQP_CONFIG_FILE, &text, &bytes, error);
 
+	if (ret == -ENOENT) {
+		vqp_error_clear(error);
+		return vqp_policy_parse(policy, "{}", 2, error);
+	}
 	if (ret)
 		return ret;
 	ret = vqp_policy_parse(policy, text, bytes, error);

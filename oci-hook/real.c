@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../common/config.h"
 #include "../common/error.h"
-#include "config.h"
 #include "real.h"
 
 /* Refuses this program itself, under whatever name, which would run itself for ever. */

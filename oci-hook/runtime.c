@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "../common/cleanup.h"
+#include "../common/config.h"
 #include "../common/error.h"
 #include "../include/uapi/linux/vqp.h"
 #include "args.h"
 #include "bundle.h"
-#include "config.h"
 #include "late.h"
 #include "real.h"
 #include "rootless.h"
@@ -130,6 +130,10 @@ static int read_setting(struct vqp_setting *setting, struct vqp_error *error)
 	size_t bytes;
 	int ret = vqp_config_read(VQP_CONFIG_FILE, &text, &bytes, error);
 
+	if (ret == -ENOENT) {
+		vqp_error_clear(error);
+		return vqp_setting_parse(setting, "{}", 2, error);
+	}
 	if (ret)
 		return ret;
 	ret = vqp_setting_parse(setting, text, bytes, error);

@@ -3,8 +3,8 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "../common/config.h"
 #include "../common/error.h"
-#include "config.h"
 #include "setting.h"
 
 /* Reads a member, and leaves *value as it is if there is none. */

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../common/cni_name.h"
 #include "../common/limits.h"
-#include "name.h"
 #include "wish.h"
 
 /* Returns an annotation's text as a value; NULL if it should be a number and is none. */
@@ -31,7 +31,7 @@ static int put(json_t *said, const char *name, const char *text, struct vqp_erro
 
 static int parse_network(struct vqp_wish *wish, const char *text, struct vqp_error *error)
 {
-	if (!vqp_name_is_valid(text))
+	if (!vqp_cni_name_is_valid(text))
 		return vqp_error_set(error, -EINVAL, "\"%s\" is no name of a network list", text);
 	wish->network = text;
 	return 0;

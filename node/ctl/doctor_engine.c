@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "../../common/cleanup.h"
-#include "../../oci-hook/config.h"
-#include "../../oci-hook/policy.h"
+#include "../../common/config.h"
+#include "../policy.h"
 #include "doctor.h"
 #include "engine.h"
 #include "file.h"
@@ -293,8 +293,10 @@ void ctl_doctor_policy(struct ctl_doctor *d)
 	int ret = vqp_config_read(ctl_doctor_path(d, VQP_CONFIG_FILE, path), &text, &bytes, &error);
 
 	if (!ret)
-		ret = vqp_policy_parse(&policy, text, bytes, &error);
+		ret = vqp_policy_parse_old(&policy, text, bytes, &error);
 	vqp_policy_clear(&policy);
+	if (ret == -ENOENT)
+		ret = 0;
 	if (ret == -EACCES)
 		ctl_doctor_find(d, CTL_UNTRIED, "policy.file", VQP_CONFIG_FILE, "run as root", "%s", vqp_error_text(&error));
 	else if (ret)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../../common/cleanup.h"
-#include "../../oci-hook/config.h"
+#include "../../common/config.h"
 #include "../../oci-hook/real.h"
 #include "site.h"
 
@@ -20,10 +20,11 @@ int ctl_site_find_real(struct ctl_site *site, struct vqp_error *error)
 	size_t bytes;
 	int ret = vqp_config_read(VQP_CONFIG_FILE, &text, &bytes, error);
 
-	if (ret)
+	if (ret && ret != -ENOENT)
 		return ret;
+	vqp_error_clear(error);
 	/* What is wrong with its text is for vqp-runtime to say. */
-	operator = json_loadb(text, bytes, 0, NULL);
+	operator = text ? json_loadb(text, bytes, 0, NULL) : NULL;
 	chosen = json_string_value(json_object_get(operator, VQP_CONFIG_RUNTIME));
 	site->real_is_chosen = chosen;
 	/* It may be installed later. */

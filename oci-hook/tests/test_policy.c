@@ -6,7 +6,7 @@
 #include "../../common/limits.h"
 
 #include "../policy.h"
-#include "../subnet.h"
+#include "../../node/subnet.h"
 
 #define FILE_TEXT \
 	"{\"tenant\": 3, \"limits\": {\"max_vqps\": 100}, \"networks\": [" \

@@ -7,7 +7,7 @@
 
 #include "../../common/limits.h"
 #include "../../oci-hook/policy.h"
-#include "../../oci-hook/subnet.h"
+#include "../../node/subnet.h"
 #include "json.h"
 
 const char *const fuzz_words[] = {

@@ -32,6 +32,9 @@ int vqp_subnet_parse(struct vqp_subnet *subnet, const char *text)
 	char address[VQP_ADDRESS_TEXT];
 	unsigned int max;
 
+	*subnet = (struct vqp_subnet){ 0 };
+	if (!strcmp(text, VQP_SUBNET_ANY))
+		return 0;
 	if (length >= sizeof(address))
 		return -EINVAL;
 	memcpy(address, text, length);

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../common/cleanup.h"
-#include "../common/error.h"
-#include "../common/io.h"
+#include "cleanup.h"
 #include "config.h"
+#include "error.h"
+#include "io.h"
 
 static int check(const char *path, const struct stat *file, struct vqp_error *error)
 {
@@ -32,11 +32,6 @@ int vqp_config_read(const char *path, char **text, size_t *bytes, struct vqp_err
 	ssize_t n;
 	int ret;
 
-	if (fd < 0 && errno == ENOENT) {
-		*text = strdup("{}");
-		*bytes = 2;
-		return *text ? 0 : vqp_error_set(error, -ENOMEM, "out of memory");
-	}
 	if (fd < 0 || fstat(fd, &file))
 		return vqp_error_set(error, -errno, "cannot open %s: %s", path, strerror(errno));
 	ret = check(path, &file, error);

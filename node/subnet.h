@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#ifndef VQP_OCI_SUBNET_H
-#define VQP_OCI_SUBNET_H
+#ifndef VQP_NODE_SUBNET_H
+#define VQP_NODE_SUBNET_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define VQP_SUBNET_ANY	"any"
 
 struct vqp_subnet {
 	uint8_t gid[16];
@@ -11,8 +13,8 @@ struct vqp_subnet {
 };
 
 /*
- * Parses "10.1.0.0/16", "fd00::/64", or an address alone. 0, or -EINVAL, also if bits beyond the
- * prefix are set.
+ * Parses "10.1.0.0/16", "fd00::/64", an address alone, or "any", which has all addresses, IPv4 ones
+ * too. 0, or -EINVAL, also if bits beyond the prefix are set.
  */
 int vqp_subnet_parse(struct vqp_subnet *subnet, const char *text);
 
