@@ -2,12 +2,13 @@
 #define _GNU_SOURCE
 #include "../../common/tests/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../vqpd/request.h"
 
-#define GOOD "{\"id\":\"c1\",\"ifname\":\"eth0\",\"tenant\":1,\"address\":\"10.1.0.2\"}"
+#define GOOD "{\"id\":\"c1\",\"ifname\":\"eth0\",\"has\":{\"addresses\":[\"10.1.0.2\"]}}"
 
 static void a_good_add_is_taken_apart(void **state)
 {
@@ -17,8 +18,33 @@ static void a_good_add_is_taken_apart(void **state)
 	(void)state;
 	assert_null(vqp_request_check_add(object, &request));
 	assert_string_equal(request.name, "c1/eth0");
-	assert_int_equal(request.tenant, 1);
-	assert_int_equal(request.gid[15], 2);
+	assert_null(request.claim.has.network);
+	assert_int_equal(request.claim.has.count, 1);
+	assert_int_equal(request.claim.has.gids[0][15], 2);
+	assert_int_equal(request.claim.wish.tenant, 0);
+	assert_string_equal(request.claim.wish.address, "");
+	assert_null(request.claim.wish.limits);
+	vqp_request_clear(&request);
+	json_decref(object);
+}
+
+static void a_claim_is_all_that_a_client_says(void **state)
+{
+	json_t *object = unit_json("{\"id\":\"c1\",\"ifname\":\"eth0\",\"network\":\"blue\","
+				   "\"has\":{\"network\":\"green\",\"addresses\":[\"10.1.0.2\",\"fd00::3\"]},"
+				   "\"wish\":{\"tenant\":7,\"address\":\"10.1.0.9\",\"limits\":{\"max_vqps\":5}}}");
+	struct vqp_request request;
+
+	(void)state;
+	assert_null(vqp_request_check_add(object, &request));
+	assert_string_equal(request.name, "c1/eth0/blue");
+	assert_string_equal(request.claim.has.network, "green");
+	assert_int_equal(request.claim.has.count, 2);
+	assert_int_equal(request.claim.has.gids[1][0], 0xfd);
+	assert_int_equal(request.claim.wish.tenant, 7);
+	assert_string_equal(request.claim.wish.address, "::ffff:10.1.0.9");
+	assert_int_equal(json_integer_value(json_object_get(request.claim.wish.limits, "max_vqps")), 5);
+	vqp_request_clear(&request);
 	json_decref(object);
 }
 
@@ -35,6 +61,7 @@ static void assert_refused(const char *member, const char *value, const char *na
 	refusal = vqp_request_check_add(object, &request);
 	assert_non_null(refusal);
 	unit_assert_string(refusal, "errno", name);
+	vqp_request_clear(&request);
 	json_decref(refusal);
 	json_decref(object);
 }
@@ -63,26 +90,48 @@ static void an_ifname_is_what_the_kernel_takes(void **state)
 	assert_refused("ifname", "\"a234567890123456\"", "EINVAL");
 }
 
-static void a_tenant_is_a_positive_number(void **state)
+static void what_a_container_has_is_well_formed(void **state)
 {
 	(void)state;
-	assert_refused("tenant", NULL, "EINVAL");
-	assert_refused("tenant", "0", "EINVAL");
-	assert_refused("tenant", "-1", "EINVAL");
-	assert_refused("tenant", "4294967296", "EINVAL");
-	assert_refused("tenant", "\"1\"", "EINVAL");
-	assert_refused("tenant", "1.5", "EINVAL");
+	assert_refused("has", NULL, "EINVAL");
+	assert_refused("has", "[]", "EINVAL");
+	assert_refused("has", "null", "EINVAL");
+	assert_refused("has", "{}", "EINVAL");
+	assert_refused("has", "{\"addresses\":\"10.1.0.2\"}", "EINVAL");
+	assert_refused("has", "{\"addresses\":[],\"network\":7}", "EINVAL");
+	assert_refused("has", "{\"addresses\":[],\"network\":\"\"}", "EINVAL");
+	assert_refused("has", "{\"addresses\":[],\"pod\":\"a\"}", "EINVAL");
 }
 
-static void an_address_is_one_containers(void **state)
+static void addresses_are_one_containers(void **state)
+{
+	static const char *const addresses[] = { "10.1.0.2/24", "name", "0.0.0.0", "127.0.0.1", "224.0.0.1", "::", "::1", "ff02::1" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
+		char has[96], wish[64];
+
+		snprintf(has, sizeof(has), "{\"addresses\":[\"fd00::2\",\"%s\"]}", addresses[i]);
+		snprintf(wish, sizeof(wish), "{\"address\":\"%s\"}", addresses[i]);
+		assert_refused("has", has, "EINVAL");
+		assert_refused("wish", wish, "EINVAL");
+	}
+	assert_refused("has", "{\"addresses\":[7]}", "EINVAL");
+}
+
+/* Who wishes for what vqpd does not know relies on it. */
+static void a_wish_is_well_formed(void **state)
 {
 	(void)state;
-	assert_refused("address", NULL, "EINVAL");
-	assert_refused("address", "\"10.1.0.2/24\"", "EINVAL");
-	assert_refused("address", "\"name\"", "EINVAL");
-	assert_refused("address", "\"0.0.0.0\"", "EINVAL");
-	assert_refused("address", "\"127.0.0.1\"", "EINVAL");
-	assert_refused("address", "\"ff02::1\"", "EINVAL");
+	assert_refused("wish", "[]", "EINVAL");
+	assert_refused("wish", "{\"tenants\":1}", "EINVAL");
+	assert_refused("wish", "{\"tenant\":0}", "EINVAL");
+	assert_refused("wish", "{\"tenant\":-1}", "EINVAL");
+	assert_refused("wish", "{\"tenant\":4294967296}", "EINVAL");
+	assert_refused("wish", "{\"tenant\":\"1\"}", "EINVAL");
+	assert_refused("wish", "{\"tenant\":1.5}", "EINVAL");
+	assert_refused("wish", "{\"limits\":{\"max_vqp\":5}}", "EINVAL");
+	assert_refused("wish", "{\"limits\":{\"max_vqps\":-1}}", "EINVAL");
 }
 
 static void a_name_fits_the_kernels(void **state)
@@ -98,6 +147,7 @@ static void a_name_fits_the_kernels(void **state)
 	json_object_set_new(object, "id", json_string(id));
 	assert_null(vqp_request_check_add(object, &request));
 	assert_int_equal(strlen(request.name), VQP_NAME_MAX - 1);
+	vqp_request_clear(&request);
 	json_decref(object);
 
 	assert_refused("id", "\"1234567890123456789012345678901234567890123456789012345678901234567890"
@@ -113,9 +163,11 @@ static void a_network_is_one_word_and_may_be_left_out(void **state)
 	json_object_set_new(object, "network", json_null());
 	assert_null(vqp_request_check_add(object, &request));
 	assert_string_equal(request.name, "c1/eth0");
+	vqp_request_clear(&request);
 	json_object_set_new(object, "network", json_string("blue"));
 	assert_null(vqp_request_check_add(object, &request));
 	assert_string_equal(request.name, "c1/eth0/blue");
+	vqp_request_clear(&request);
 	json_decref(object);
 
 	assert_refused("network", "\"\"", "EINVAL");
@@ -123,25 +175,6 @@ static void a_network_is_one_word_and_may_be_left_out(void **state)
 	assert_refused("network", "\"a/b\"", "EINVAL");
 	assert_refused("network", "\"1234567890123456789012345678901234567890123456789012345678901234567890"
 		       "12345678901234567890123456789012345678901234567890123\"", "ENAMETOOLONG");
-}
-
-static void limits_are_those_of_the_kernel(void **state)
-{
-	json_t *object = unit_json(GOOD);
-	struct vqp_request request;
-
-	(void)state;
-	assert_null(vqp_request_check_add(object, &request));
-	assert_null(request.limits);
-	json_object_set_new(object, "limits", json_null());
-	assert_null(vqp_request_check_add(object, &request));
-	assert_null(request.limits);
-	json_object_set_new(object, "limits", json_pack("{s:s, s:i}", "max_vqps", "unlimited", "priority", 1));
-	assert_null(vqp_request_check_add(object, &request));
-	assert_ptr_equal(request.limits, json_object_get(object, "limits"));
-	json_decref(object);
-	assert_refused("limits", "{\"max_vqp\":5}", "EINVAL");
-	assert_refused("limits", "{\"max_vqps\":-1}", "EINVAL");
 }
 
 /* A del with one member replaced. */
@@ -213,13 +246,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_add_is_taken_apart),
+		cmocka_unit_test(a_claim_is_all_that_a_client_says),
 		cmocka_unit_test(an_id_is_one_word),
 		cmocka_unit_test(an_ifname_is_what_the_kernel_takes),
-		cmocka_unit_test(a_tenant_is_a_positive_number),
-		cmocka_unit_test(an_address_is_one_containers),
+		cmocka_unit_test(what_a_container_has_is_well_formed),
+		cmocka_unit_test(addresses_are_one_containers),
+		cmocka_unit_test(a_wish_is_well_formed),
 		cmocka_unit_test(a_name_fits_the_kernels),
 		cmocka_unit_test(a_network_is_one_word_and_may_be_left_out),
-		cmocka_unit_test(limits_are_those_of_the_kernel),
 		cmocka_unit_test(what_no_add_could_have_named_is_not_there),
 		cmocka_unit_test(a_del_is_well_formed),
 		cmocka_unit_test(a_del_by_path_is_an_older_clients),

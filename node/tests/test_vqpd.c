@@ -15,16 +15,37 @@
 
 #include "../../common/netns.h"
 #include "../vqpd/add.h"
+#include "../vqpd/judge.h"
 #include "../vqpd/request.h"
 #include "../vqpd/watch.h"
 
 #define INO	1000	/* of every netns that is asked for */
-#define ADD	"{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"tenant\":1,\"address\":\"10.1.0.2\"}\n"
+#define ADD	"{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"has\":{\"addresses\":[\"10.1.0.2\"]}}\n"
+#define POLICY	"{\"rules\":[{\"network\":\"blue\",\"tenant\":7,\"by_annotation\":true},\n" \
+		"{\"subnet\":\"10.1.0.0/16\",\"tenant\":1,\"limits\":{\"max_vqps\":10}}]}"
 
 struct fixture {
 	struct vqpd d;
 	char directory[64], path[80];
 };
+
+/* ---- The node's files ---- */
+
+static const char *policy_text, *old_text;	/* NULL if the file is not there */
+
+int __wrap_vqp_config_read(const char *path, char **text, size_t *bytes, struct vqp_error *error);
+
+int __wrap_vqp_config_read(const char *path, char **text, size_t *bytes, struct vqp_error *error)
+{
+	const char *found = !strcmp(path, VQP_POLICY_FILE) ? policy_text : old_text;
+
+	assert_true(!strcmp(path, VQP_POLICY_FILE) || !strcmp(path, VQP_CONFIG_FILE));
+	if (!found)
+		return vqp_error_set(error, -ENOENT, "it is not there");
+	*text = strdup(found);
+	*bytes = strlen(found);
+	return *text ? 0 : vqp_error_set(error, -ENOMEM, "out of memory");
+}
 
 /* ---- The kernel ---- */
 
@@ -44,10 +65,13 @@ static int ns_add(const json_t *attrs, bool exclusive)
 {
 	json_t *item;
 
-	if (find(attrs) >= 0)
+	if (find(attrs) >= 0) {
+		json_object_set(json_array_get(kernel, find(attrs)), "max_vqps", json_object_get(attrs, "max_vqps"));
 		return exclusive ? -EEXIST : 0;
-	item = json_pack("{s:O, s:O, s:O, s:i}", "tenant", json_object_get(attrs, "tenant"),
-			 "gid", json_object_get(attrs, "gid"), "name", json_object_get(attrs, "name"), "netns_ino", INO);
+	}
+	item = json_pack("{s:O, s:O, s:O, s:O*, s:i}", "tenant", json_object_get(attrs, "tenant"),
+			 "gid", json_object_get(attrs, "gid"), "name", json_object_get(attrs, "name"),
+			 "max_vqps", json_object_get(attrs, "max_vqps"), "netns_ino", INO);
 	return json_array_append_new(kernel, item);
 }
 
@@ -143,6 +167,9 @@ static int setup(void **state)
 	assert_non_null(mkdtemp(f->directory));
 	snprintf(f->path, sizeof(f->path), "%s/sock", f->directory);
 	kernel = json_array();
+	policy_text = POLICY;
+	old_text = NULL;
+	logged[0] = '\0';
 	d->server.owner = d;
 	d->server.request = vqp_request_serve;
 	d->server.gone = vqp_request_gone;
@@ -238,22 +265,47 @@ static void mark(struct fixture *f, uint32_t held, uint32_t refused)
 	vqp_add_settle(&f->d);
 }
 
-/* `name` is "errno" of a refusal, or NULL. */
-static void assert_answer(int fd, const char *name)
+/* A client's answer, after which it leaves. */
+static json_t *answer_of(int fd)
 {
 	char text[1024];
 	ssize_t n = read(fd, text, sizeof(text) - 1);
-	json_t *answer;
 
 	assert_true(n > 0);
 	text[n] = '\0';
 	text[strcspn(text, "\n")] = '\0';
-	answer = unit_json(text);
+	close(fd);
+	return unit_json(text);
+}
+
+/* `name` is "errno" of a refusal, or NULL. */
+static void assert_answer(int fd, const char *name)
+{
+	json_t *answer = answer_of(fd);
+
 	assert_int_equal(json_is_true(json_object_get(answer, "ok")), !name);
 	if (name)
 		unit_assert_string(answer, "errno", name);
 	json_decref(answer);
-	close(fd);
+}
+
+/* The answer to a request is this, and for a refusal this part of its text. */
+static void answers(struct fixture *f, const char *request, const char *expected, const char *part)
+{
+	int fd = ask(f, request);
+	json_t *answer, *wanted = unit_json(expected);
+
+	turn(f);
+	answer = answer_of(fd);
+	if (part)
+		assert_non_null(strstr(json_string_value(json_object_get(answer, "error")), part));
+	json_object_del(answer, "error");
+	if (!json_equal(answer, wanted)) {
+		json_dumpf(answer, stderr, JSON_SORT_KEYS);
+		fail();
+	}
+	json_decref(answer);
+	json_decref(wanted);
 }
 
 static size_t count(void)
@@ -459,7 +511,161 @@ static void what_is_refused_is_logged(void **state)
 	fd = ask(f, "{\"op\":\"bo\\ngus\"}\n");
 	turn(f);
 	assert_answer(fd, "EOPNOTSUPP");
-	assert_string_equal(logged, "refused a request: bo?gus is none of add, del, list, status");
+	assert_string_equal(logged, "refused a request: bo?gus is none of add, del, list, policy, status");
+}
+
+#define UNLIMITED	"\"max_mrs\":\"unlimited\",\"max_bytes\":\"unlimited\",\"max_rate\":\"unlimited\",\"priority\":2"
+#define EPERM_ANSWER	"{\"ok\":false,\"errno\":\"EPERM\"}"
+#define NO_ADDRESS	"{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"has\":{\"addresses\":[]}}\n"
+
+static json_int_t max_vqps(void)
+{
+	return json_integer_value(json_object_get(json_array_get(kernel, 0), "max_vqps"));
+}
+
+static void the_policy_decides_the_terms(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d.metas[0].state = VQP_META_DOWN;	/* so that the answer is given at once */
+	answers(f, ADD, "{\"ok\":true,\"gid\":\"::ffff:10.1.0.2\",\"tenant\":1,\"published\":false,"
+		"\"limits\":{\"max_vqps\":10," UNLIMITED "},\"rule\":{\"number\":2,\"line\":2}}", NULL);
+	assert_int_equal(max_vqps(), 10);
+	answers(f, "{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"has\":{\"addresses\":[\"10.1.0.2\"]},"
+		"\"wish\":{\"limits\":{\"max_vqps\":3}}}\n",
+		"{\"ok\":true,\"gid\":\"::ffff:10.1.0.2\",\"tenant\":1,\"published\":false,"
+		"\"limits\":{\"max_vqps\":3," UNLIMITED "},\"rule\":{\"number\":2,\"line\":2}}", NULL);
+	assert_int_equal(max_vqps(), 3);
+}
+
+static void the_policy_is_read_anew_for_each(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d.metas[0].state = VQP_META_DOWN;	/* as above */
+	policy_text = NULL;
+	answers(f, ADD, EPERM_ANSWER, "this node has no policy");
+	policy_text = "{\"rules\":[]}";
+	answers(f, ADD, EPERM_ANSWER, "no rule of /etc/vqp/policy.json is for a container of no CNI network");
+	policy_text = "{\"rules\":[{}]}";
+	answers(f, ADD, "{\"ok\":false,\"errno\":\"EINVAL\"}", "/etc/vqp/policy.json: rule 1 (line 1)");
+	assert_int_equal(count(), 0);
+	policy_text = POLICY;
+	assert_answer(add_now(f), NULL);
+	assert_int_equal(count(), 1);
+	/* What has been made stays, but is not given once more. */
+	policy_text = "{\"rules\":[{\"subnet\":\"any\",\"tenant\":2}]}";
+	assert_answer(add_now(f), "EEXIST");
+	policy_text = "{\"rules\":[{\"subnet\":\"any\",\"tenant\":1,\"limits\":{\"max_vqps\":20}}]}";
+	assert_answer(add_now(f), NULL);
+	assert_int_equal(max_vqps(), 20);
+	assert_int_equal(count(), 1);
+}
+
+static void a_wish_beyond_the_policy_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	answers(f, "{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"has\":{\"addresses\":[\"10.1.0.2\"]},"
+		"\"wish\":{\"tenant\":7}}\n", EPERM_ANSWER, "rule 2 of /etc/vqp/policy.json (line 2): tenant 7");
+	assert_int_equal(count(), 0);
+	assert_non_null(strstr(logged, "refused to add c1/eth0: rule 2 of"));
+}
+
+/* The hook lets a container start without network and without VQP namespace, on whatever node. */
+static void without_an_address_there_is_nothing_to_decide(void **state)
+{
+	struct fixture *f = *state;
+
+	answers(f, NO_ADDRESS, "{\"ok\":false,\"errno\":\"EADDRNOTAVAIL\"}", "has no address");
+	policy_text = NULL;
+	answers(f, NO_ADDRESS, "{\"ok\":false,\"errno\":\"EADDRNOTAVAIL\"}", "has no address");
+}
+
+static void a_client_of_another_version_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	answers(f, "{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"tenant\":1,\"address\":\"10.1.0.2\"}\n",
+		"{\"ok\":false,\"errno\":\"EINVAL\"}", "is the client of another version than vqpd?");
+	assert_int_equal(count(), 0);
+}
+
+static void who_asks_is_told_what_an_add_would_get(void **state)
+{
+	struct fixture *f = *state;
+
+	answers(f, "{\"op\":\"policy\",\"has\":{\"network\":\"blue\",\"addresses\":[\"fd00::2\"]}}\n",
+		"{\"ok\":true,\"tenant\":7,\"address\":\"fd00::2\",\"limits\":{\"max_vqps\":\"unlimited\"," UNLIMITED
+		"},\"rule\":{\"number\":1,\"line\":1}}", NULL);
+	answers(f, "{\"op\":\"policy\",\"has\":{\"addresses\":[\"fd00::2\"]}}\n", EPERM_ANSWER, "no rule of");
+	answers(f, "{\"op\":\"policy\",\"has\":{\"addresses\":[\"10.1.0.2\"]},\"wish\":{\"tenant\":2}}\n", EPERM_ANSWER,
+		"rule 2 of");
+	answers(f, "{\"op\":\"policy\",\"has\":{\"addresses\":[]}}\n", "{\"ok\":false,\"errno\":\"EADDRNOTAVAIL\"}", NULL);
+	answers(f, "{\"op\":\"policy\",\"has\":7}\n", "{\"ok\":false,\"errno\":\"EINVAL\"}", NULL);
+	answers(f, "{\"op\":\"policy\"}\n", "{\"ok\":false,\"errno\":\"EINVAL\"}", "\"network\"");
+	assert_int_equal(count(), 0);
+	assert_string_equal(logged, "");	/* Nobody has been refused anything. */
+}
+
+static void who_asks_is_told_of_a_network_list(void **state)
+{
+	struct fixture *f = *state;
+
+	answers(f, "{\"op\":\"policy\",\"network\":\"blue\"}\n", "{\"ok\":true,\"by_annotation\":true}", NULL);
+	answers(f, "{\"op\":\"policy\",\"network\":\"green\"}\n", "{\"ok\":true,\"by_annotation\":false}", NULL);
+	policy_text = "{\"rules\":[{\"network\":\"blue\",\"tenant\":7}]}";
+	answers(f, "{\"op\":\"policy\",\"network\":\"green\"}\n", EPERM_ANSWER, "network green");
+	policy_text = NULL;
+	answers(f, "{\"op\":\"policy\",\"network\":\"blue\"}\n", EPERM_ANSWER, "no policy");
+}
+
+/* "policy" of the answer to status is this. */
+static void tells(struct fixture *f, const char *expected)
+{
+	int fd = ask(f, "{\"op\":\"status\"}\n");
+	json_t *answer, *wanted = unit_json(expected);
+
+	turn(f);
+	answer = answer_of(fd);
+	assert_true(json_equal(json_object_get(answer, "policy"), wanted));
+	json_decref(answer);
+	json_decref(wanted);
+}
+
+static void status_tells_which_policy_there_is(void **state)
+{
+	struct fixture *f = *state;
+
+	tells(f, "{\"file\":\"/etc/vqp/policy.json\",\"old\":false,\"rules\":2}");
+	old_text = "{\"tenant\":3}";
+	tells(f, "{\"file\":\"/etc/vqp/policy.json\",\"old\":false,\"rules\":2}");
+	assert_string_equal(logged, "");
+	policy_text = NULL;
+	tells(f, "{\"file\":\"/etc/vqp/runtime.json\",\"old\":true,\"rules\":1}");
+	old_text = "{\"tenant\":0}";
+	tells(f, "{\"error\":\"/etc/vqp/runtime.json: \\\"tenant\\\" must be a number from 1 to 4294967295\"}");
+}
+
+static void an_old_policy_is_logged_when_it_begins(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d.metas[0].state = VQP_META_DOWN;	/* so that the answer is given at once */
+	policy_text = NULL;
+	vqp_judge_start(&f->d);
+	assert_non_null(strstr(logged, "this node has no policy"));
+	for (int round = 0; round < 2; round++) {
+		old_text = "{\"tenant\":1}";
+		assert_answer(add_now(f), NULL);
+		assert_non_null(strstr(logged, "the policy is taken from /etc/vqp/runtime.json"));
+		logged[0] = '\0';
+		vqp_judge_start(&f->d);
+		assert_string_equal(logged, "");
+		policy_text = POLICY;
+		vqp_judge_start(&f->d);
+		policy_text = NULL;
+	}
 }
 
 int main(void)
@@ -478,6 +684,15 @@ int main(void)
 		TEST(an_add_waits_for_the_first_lookup_of_a_name),
 		TEST(what_an_administrator_has_just_made_stays),
 		TEST(what_has_just_gone_is_made_anew),
+		TEST(the_policy_decides_the_terms),
+		TEST(the_policy_is_read_anew_for_each),
+		TEST(a_wish_beyond_the_policy_is_refused),
+		TEST(without_an_address_there_is_nothing_to_decide),
+		TEST(a_client_of_another_version_is_refused),
+		TEST(who_asks_is_told_what_an_add_would_get),
+		TEST(who_asks_is_told_of_a_network_list),
+		TEST(status_tells_which_policy_there_is),
+		TEST(an_old_policy_is_logged_when_it_begins),
 		TEST(tables_that_the_kernel_did_not_take_are_given_again),
 	};
 

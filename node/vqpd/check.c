@@ -8,7 +8,6 @@
 
 #include "../../common/error.h"
 #include "../../common/name.h"
-#include "../../common/terms.h"
 #include "../reply.h"
 #include "request.h"
 
@@ -54,22 +53,24 @@ static json_t *check_name(const json_t *object, char name[VQP_NAME_MAX])
 
 json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)
 {
-	cleanup_terms struct vqp_terms terms = { 0 };
 	cleanup_error struct vqp_error error = { 0 };
-	json_auto_t *said = json_copy((json_t *)object);
-	json_t *refusal = check_name(object, request->name);
+	json_t *refusal;
 
+	*request = (struct vqp_request){ 0 };
+	refusal = check_name(object, request->name);
 	if (refusal)
 		return refusal;
-	if (json_is_null(json_object_get(said, "limits")))
-		json_object_del(said, "limits");
-	if (vqp_terms_parse(&terms, said, &error))
-		return vqp_reply_error(EINVAL, "%s", vqp_error_text(&error));
-	if (!terms.tenant || vqp_address_parse(terms.address, request->gid))
-		return vqp_reply_error(EINVAL, "\"tenant\" and \"address\" must be given");
-	request->tenant = terms.tenant;
-	request->limits = terms.limits ? json_object_get(object, "limits") : NULL;
+	if (vqp_claim_parse(&request->claim, object, &error))
+		return vqp_reply_error(error.code, "%s", vqp_error_text(&error));
 	return NULL;
+}
+
+void vqp_request_clear(struct vqp_request *request)
+{
+	vqp_claim_clear(&request->claim);
+	vqp_terms_clear(&request->terms);
+	json_decref(request->rule);
+	*request = (struct vqp_request){ 0 };
 }
 
 /* Are the members well-formed, whether or not an add would take their values? */

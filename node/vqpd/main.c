@@ -18,6 +18,7 @@
 #include "../notify.h"
 #include "../option.h"
 #include "add.h"
+#include "judge.h"
 #include "metrics.h"
 #include "request.h"
 #include "watch.h"
@@ -117,6 +118,7 @@ static void start(struct vqpd *d, const struct config *config)
 	if (ret)
 		errx(EX_OSERR, "cannot start: %s", strerror(-ret));
 
+	vqp_judge_start(d);
 	start_metas(d, config);
 	vqp_watch_look(d);
 	for (unsigned int i = 0; i < d->nmetas; i++)

@@ -9,12 +9,15 @@
 #include "../../common/netns.h"
 #include "../reply.h"
 #include "add.h"
+#include "judge.h"
 #include "request.h"
 #include "watch.h"
 
+#define OPS	"add, del, list, policy, status"
+
 static bool is_of_another_tenant(const struct vqp_entry *entry, const struct vqp_request *request)
 {
-	return entry->tenant != request->tenant;
+	return entry->tenant != request->terms.tenant;
 }
 
 /*
@@ -24,7 +27,7 @@ static bool is_of_another_tenant(const struct vqp_entry *entry, const struct vqp
  */
 static bool is_of_another_attachment(const struct vqp_entry *entry, const struct vqp_request *request)
 {
-	bool same_address = entry->tenant == request->tenant && !memcmp(entry->gid, request->gid, sizeof(entry->gid));
+	bool same_address = entry->tenant == request->terms.tenant && !memcmp(entry->gid, request->gid, sizeof(entry->gid));
 	json_auto_t *attachment = vqp_name_split(entry->name);
 
 	return attachment && same_address != vqp_name_same(entry->name, request->name);
@@ -65,18 +68,18 @@ static json_t *explain(struct vqpd *d, int ret, const struct vqp_request *reques
 		if (other)
 			return refuse(other, request);
 	} else if (ret == -EADDRINUSE) {
-		other = vqp_registry_find(&d->registry, request->tenant, request->gid);
+		other = vqp_registry_find(&d->registry, request->terms.tenant, request->gid);
 	}
 	if (!other)
 		return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
 	return vqp_reply_error(ret, "tenant %u's address %s is taken on this node by %s: "
 			       "give every container its own, or vqpctl ns del --tenant %u --address %s",
-			       request->tenant, vqp_address_format(other->gid, gid), other->name, other->tenant, gid);
+			       request->terms.tenant, vqp_address_format(other->gid, gid), other->name, other->tenant, gid);
 }
 
 static struct vqp_entry *find_same(struct vqpd *d, const struct vqp_request *request, uint32_t ino)
 {
-	struct vqp_entry *entry = vqp_registry_find(&d->registry, request->tenant, request->gid);
+	struct vqp_entry *entry = vqp_registry_find(&d->registry, request->terms.tenant, request->gid);
 
 	return entry && entry->netns_ino == ino ? entry : NULL;
 }
@@ -119,48 +122,56 @@ static json_t *refuse_fd(int ret)
 	}
 }
 
-static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vqp_request *request, int netns_fd)
+/* Decides the terms of a request, whose network namespace has come. Returns NULL, or the refusal. */
+static json_t *judge(struct vqpd *d, struct vqp_request *request, int netns_fd)
 {
-	json_auto_t *attrs = NULL;
-	const struct vqp_entry *other;
+	json_t *refusal;
+
+	if (netns_fd < 0)
+		return refuse_fd(netns_fd);
+	refusal = vqp_judge_claim(d, &request->claim, &request->terms, &request->rule);
+	if (!refusal && vqp_address_parse(request->terms.address, request->gid))
+		refusal = vqp_reply_error(EINVAL, "\"%s\" is no address", request->terms.address);
+	return refusal;
+}
+
+/* Returns what the kernel is to be told of a namespace, a new object; NULL without memory. */
+static json_t *make_attrs(const struct vqp_request *request, int netns_fd)
+{
+	json_t *attrs = json_pack("{s:i, s:I, s:s, s:s}", "netns_fd", netns_fd, "tenant", (json_int_t)request->terms.tenant,
+				  "gid", request->terms.address, "name", request->name);
+
+	if (attrs && !json_object_update(attrs, request->terms.limits))
+		return attrs;
+	json_decref(attrs);
+	return NULL;
+}
+
+/* Carries out an add whose terms have been decided. Returns NULL if its client waits, or the refusal. */
+static json_t *carry_out(struct vqpd *d, struct vqp_client *client, const struct vqp_request *request, int netns_fd)
+{
+	json_auto_t *attrs = make_attrs(request, netns_fd);
+	const uint32_t ino = vqp_netns_inode(netns_fd);
+	const struct vqp_entry *other = in_the_way(d, request, ino);
 	struct vqp_entry *entry;
-	char gid[VQP_ADDRESS_TEXT];
-	uint32_t ino;
 	bool made;
 	int ret;
 
-	if (netns_fd < 0) {
-		vqp_server_answer(client, refuse_fd(netns_fd));
-		return;
-	}
-	ino = vqp_netns_inode(netns_fd);
-	other = in_the_way(d, request, ino);
-	if (other) {
-		vqp_server_answer(client, refuse(other, request));
-		return;
-	}
-	attrs = json_pack("{s:i, s:I, s:s, s:s}", "netns_fd", netns_fd, "tenant", (json_int_t)request->tenant,
-			  "gid", vqp_address_format(request->gid, gid), "name", request->name);
-	if (request->limits && json_object_update(attrs, (json_t *)request->limits)) {
-		vqp_server_answer(client, NULL);
-		return;
-	}
+	if (other)
+		return refuse(other, request);
+	if (!attrs)
+		return vqp_reply_error(ENOMEM, "out of memory");
 	ret = make(d, request, ino, attrs, &made);
 	if (ret == -EEXIST || ret == -EADDRINUSE) {
 		/* A conflicting namespace may have come or gone since the last look. */
 		vqp_watch_look(d);
 		ret = make(d, request, ino, attrs, &made);
 	}
-	if (ret) {
-		vqp_server_answer(client, explain(d, ret, request, ino));
-		return;
-	}
-
-	entry = vqp_registry_add(&d->registry, request->tenant, request->gid);
-	if (!entry) {
-		vqp_server_answer(client, NULL);
-		return;
-	}
+	if (ret)
+		return explain(d, ret, request, ino);
+	entry = vqp_registry_add(&d->registry, request->terms.tenant, request->gid);
+	if (!entry)
+		return vqp_reply_error(ENOMEM, "out of memory");
 	if (made) {
 		entry->netns_ino = ino;
 		strcpy(entry->name, request->name);
@@ -168,6 +179,20 @@ static void serve_add(struct vqpd *d, struct vqp_client *client, const struct vq
 		entry->held = entry->refused = 0;
 	}
 	vqp_add_wait(d, client, request, made);
+	return NULL;
+}
+
+static void serve_add(struct vqpd *d, struct vqp_client *client, const json_t *object, int netns_fd)
+{
+	cleanup_request struct vqp_request request = { 0 };
+	json_t *refusal = vqp_request_check_add(object, &request);
+
+	if (!refusal)
+		refusal = judge(d, &request, netns_fd);
+	if (!refusal)
+		refusal = carry_out(d, client, &request, netns_fd);
+	if (refusal)
+		vqp_server_answer(client, refusal);
 }
 
 /*
@@ -241,10 +266,10 @@ static json_t *serve_status(struct vqpd *d)
 		json_array_append_new(metas, json_pack("{s:s, s:b, s:s*}", "server", meta->name, "up", up,
 						       "error", error));
 	}
-	return json_pack("{s:b, s:b, s:i, s:o, s:o, s:I, s:I}", "ok", 1, "module", d->status != NULL,
+	return json_pack("{s:b, s:b, s:i, s:o, s:o, s:o, s:I, s:I}", "ok", 1, "module", d->status != NULL,
 			 "namespaces", namespaces,
 			 "node", d->meta_owner.dct ? json_incref(d->meta_owner.dct) : json_null(),
-			 "meta", metas, "lease_s", (json_int_t)d->meta_owner.lease_s,
+			 "meta", metas, "policy", vqp_judge_tell(d), "lease_s", (json_int_t)d->meta_owner.lease_s,
 			 "uptime_ms", (json_int_t)(vqp_loop_now_ms() - d->started_ms));
 }
 
@@ -261,7 +286,9 @@ static json_t *serve_now(struct vqpd *d, const char *op, const json_t *object, i
 		return serve_list(d);
 	if (!strcmp(op, "status"))
 		return serve_status(d);
-	return vqp_reply_error(EOPNOTSUPP, "%s is none of add, del, list, status", op);
+	if (!strcmp(op, "policy"))
+		return vqp_judge_answer(d, object);
+	return vqp_reply_error(EOPNOTSUPP, "%s is none of " OPS, op);
 }
 
 void vqp_request_serve(struct vqp_client *client, json_t *object)
@@ -269,20 +296,13 @@ void vqp_request_serve(struct vqp_client *client, json_t *object)
 	cleanup_close int netns_fd = vqp_line_take_fd(&client->line);
 	struct vqpd *d = client->server->owner;
 	const char *op = json_string_value(json_object_get(object, "op"));
-	struct vqp_request request;
-	json_t *refusal;
 
-	if (!op) {
-		vqp_server_answer(client, vqp_reply_error(EINVAL, "op is missing: one of add, del, list, status"));
-	} else if (strcmp(op, "add")) {
+	if (!op)
+		vqp_server_answer(client, vqp_reply_error(EINVAL, "op is missing: one of " OPS));
+	else if (!strcmp(op, "add"))
+		serve_add(d, client, object, netns_fd);
+	else
 		vqp_server_answer(client, serve_now(d, op, object, netns_fd));
-	} else {
-		refusal = vqp_request_check_add(object, &request);
-		if (refusal)
-			vqp_server_answer(client, refusal);
-		else
-			serve_add(d, client, &request, netns_fd);
-	}
 }
 
 void vqp_request_refused(const struct vqp_client *client, const json_t *reply)
@@ -292,6 +312,9 @@ void vqp_request_refused(const struct vqp_client *client, const json_t *reply)
 	const char *id = json_string_value(json_object_get(client->request, "id"));
 	const char *ifname = json_string_value(json_object_get(client->request, "ifname"));
 
+	/* A question is not a container that has been refused. */
+	if (op && !strcmp(op, "policy"))
+		return;
 	if (op && id && ifname)
 		vqp_log_line(&d->refusals, vqp_loop_now_ms(), "refused to %.10s %.128s/%.16s: %s", op, id, ifname,
 			     vqp_reply_text(reply));

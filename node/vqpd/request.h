@@ -3,6 +3,7 @@
 #ifndef VQPD_REQUEST_H
 #define VQPD_REQUEST_H
 
+#include "claim.h"
 #include "vqpd.h"
 
 /* An add or a del that has been checked. Its strings live as long as the JSON object. */
@@ -10,16 +11,22 @@ struct vqp_request {
 	char name[VQP_NAME_MAX];	/* the name of the namespace in the kernel (name.h) */
 	bool has_netns;			/* The network namespace of a del comes with it, it says. */
 	/* The fields below are those of an add. */
-	uint32_t tenant;
-	uint8_t gid[16];
-	const json_t *limits;		/* checked; NULL if none are given */
+	struct vqp_claim claim;
+	struct vqp_terms terms;		/* what the policy has decided; nothing before it has */
+	uint8_t gid[16];		/* the address of the terms */
+	json_t *rule;			/* the rule that has decided, as the answer names it */
 };
 
-/* Checks an add. Returns NULL, or the refusal. */
+/* Checks an add. Returns NULL, or the refusal. The caller clears the request in both cases. */
 json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request);
 
+void vqp_request_clear(struct vqp_request *request);
+
+/* A variable that is cleared when it goes out of scope. */
+#define cleanup_request	__attribute__((cleanup(vqp_request_clear)))
+
 /*
- * Checks a del. Returns NULL, or the answer: a refusal, or that nothing is deleted if no add could
+ * Checks a del, for which nothing is to be cleared. Returns NULL, or the answer: a refusal, or that nothing is deleted if no add could
  * have had the same arguments.
  */
 json_t *vqp_request_check_del(const json_t *object, struct vqp_request *request);

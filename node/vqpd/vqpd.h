@@ -28,6 +28,7 @@ struct vqpd {
 	struct MHD_Daemon *metrics;
 	json_t *status;				/* the answer to STATUS_GET; NULL without the module */
 	struct vqp_log refusals;		/* the log of them */
+	bool told_old_policy;			/* The log says that the policy is an old file's, as it still is. */
 	bool looked;				/* The kernel's namespaces have been listed once. */
 	bool tables_due;			/* META_SET has failed, and is due again. */
 	uint64_t started_ms;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requests to vqpd, one per line, before a kernel that is an array and meta
- * servers that do as numbers between the requests say. Every request has one
- * answer, one that is refused leaves the kernel as it was, and one that succeeds did what it says.
+ * Requests to vqpd, one per line, before a kernel that is an array, meta servers that do as numbers between the
+ * requests say, and a policy whose rules a list between them replaces. Every request has one answer, one that is
+ * refused leaves the kernel as it was, and one that succeeds did what it says, as the policy lets it.
  */
+#define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
 
@@ -12,6 +13,7 @@
 #include "../../common/name.h"
 #include "../../common/netns.h"
 #include "../../node/vqpd/add.h"
+#include "../../node/vqpd/judge.h"
 #include "../../node/vqpd/request.h"
 #include "../../node/vqpd/watch.h"
 #include "json.h"
@@ -21,7 +23,8 @@
 #define FD		1000	/* of the netns with number 0; no such file is open */
 
 const char *const fuzz_words[] = {
-	"op", "add", "del", "list", "status", "id", "ifname", "network", "netns", "tenant", "address",
+	"op", "add", "del", "list", "policy", "status", "id", "ifname", "network", "netns", "tenant", "address",
+	"has", "addresses", "wish", "subnet", "may_choose", "tenants", "any", "by_annotation",
 	"c1", "c2", "eth0", "net1", "blue",
 	"limits", "max_vqps", "max_mrs", "max_bytes", "max_rate", "priority", "unlimited",
 	"/", "/0", "/1", "/2", "/gone", "/file", "10.1.0.2", "10.1.0.3", "fd00::2", "127.0.0.1", "a/b", "", "..",
@@ -38,9 +41,11 @@ static struct {
 	struct vqpd d;
 	struct vqp_client clients[CLIENTS];
 	const json_t *request[CLIENTS];	/* not yet answered */
+	struct namespace asked[CLIENTS];	/* what it is about, if the policy let it be made */
 	bool made[CLIENTS];		/* ... and the namespace that it asked for was made for it */
 	struct namespace kernel[NAMESPACES_MAX];
 	unsigned int count;
+	char *policy;			/* the text of the file; NULL if there is none */
 	bool no_module, no_parent;
 	uint32_t epoch;
 	uint64_t now_ms;
@@ -49,6 +54,46 @@ static struct {
 	bool deaf;			/* the next answer finds its client gone */
 	bool lost[CLIENTS];		/* was this one's */
 } env;
+
+/* ---- The policy ---- */
+
+#define POLICY	"{\"rules\":[{\"subnet\":\"any\",\"tenant\":1,\"may_choose\":{\"tenants\":\"any\",\"addresses\":[\"any\"]}}]}"
+
+int __wrap_vqp_config_read(const char *path, char **text, size_t *bytes, struct vqp_error *error);
+
+int __wrap_vqp_config_read(const char *path, char **text, size_t *bytes, struct vqp_error *error)
+{
+	if (!env.policy || strcmp(path, VQP_POLICY_FILE))
+		return vqp_error_set(error, -ENOENT, "it is not there");
+	*text = strdup(env.policy);
+	*bytes = strlen(*text);
+	return 0;
+}
+
+static void set_policy(json_t *rules)
+{
+	json_auto_t *file = json_array_size(rules) ? json_pack("{s:O}", "rules", rules) : NULL;
+
+	free(env.policy);
+	env.policy = file ? json_dumps(file, 0) : NULL;
+}
+
+/* Finds what an add is about, if the policy lets it be made. */
+static bool decide(const json_t *request, struct namespace *asked)
+{
+	cleanup_request struct vqp_request checked = { 0 };
+	json_t *refusal = vqp_request_check_add(request, &checked);
+
+	if (!refusal)
+		refusal = vqp_judge_claim(&env.d, &checked.claim, &checked.terms, &checked.rule);
+	if (refusal) {
+		json_decref(refusal);
+		return false;
+	}
+	fuzz_check(!vqp_address_parse(checked.terms.address, asked->gid));
+	asked->tenant = checked.terms.tenant;
+	return true;
+}
 
 /* ---- The kernel ---- */
 
@@ -237,33 +282,69 @@ void vqp_meta_withdraw(struct vqp_meta *meta, const struct vqp_entry *entry)
 	fuzz_check(meta == &env.d.metas[0] && entry);
 }
 
-/* The namespace that an add is about. */
-static bool is_there(const json_t *request)
+/* The namespace that a client's add is about. */
+static bool is_there(unsigned int i)
 {
-	struct vqp_request checked;
-	json_t *refusal = vqp_request_check_add(request, &checked);
-
-	json_decref(refusal);
-	return !refusal && kernel_find(checked.tenant, checked.gid) >= 0;
+	return env.asked[i].tenant && kernel_find(env.asked[i].tenant, env.asked[i].gid) >= 0;
 }
 
-static void check_success(const json_t *request, const json_t *reply, bool at_once)
+static void check_limits(const json_t *request, const json_t *reply)
 {
+	const json_t *limits = json_object_get(reply, "limits");
+	const json_t *wish = json_object_get(json_object_get(request, "wish"), "limits");
+	struct vqp_error error = { 0 };
+	const char *name;
+	json_t *value;
+
+	fuzz_check(json_object_size(limits) == 5 && !vqp_limits_check(limits, &error));
+	json_object_foreach((json_t *)wish, name, value)
+		fuzz_check(json_equal(json_object_get(limits, name), value));
+}
+
+static void check_added(unsigned int i, const json_t *reply, bool at_once)
+{
+	const json_t *request = env.request[i], *wish = json_object_get(json_object_get(request, "wish"), "tenant");
+	char gid[VQP_ADDRESS_TEXT];
+
+	fuzz_check(env.asked[i].tenant && passed(request) >= 0);
+	fuzz_check(json_is_boolean(json_object_get(reply, "published")));
+	fuzz_check(json_integer_value(json_object_get(reply, "tenant")) == env.asked[i].tenant);
+	fuzz_check(!wish || json_equal(json_object_get(reply, "tenant"), wish));
+	fuzz_check(!strcmp(json_string_value(json_object_get(reply, "gid")), vqp_address_format(env.asked[i].gid, gid)));
+	fuzz_check(json_integer_value(json_object_get(json_object_get(reply, "rule"), "number")) > 0);
+	check_limits(request, reply);
+	fuzz_check(!at_once || is_there(i));
+}
+
+static void check_told(const json_t *request, const json_t *reply)
+{
+	struct namespace asked;
+
+	if (!json_object_get(request, "has")) {
+		fuzz_check(json_is_boolean(json_object_get(reply, "by_annotation")));
+		return;
+	}
+	fuzz_check(json_integer_value(json_object_get(reply, "tenant")) > 0);
+	fuzz_check(!vqp_address_parse(json_string_value(json_object_get(reply, "address")), asked.gid));
+	check_limits(request, reply);
+}
+
+static void check_success(unsigned int i, const json_t *reply, bool at_once)
+{
+	const json_t *request = env.request[i];
 	const char *op = json_string_value(json_object_get(request, "op"));
 	struct vqp_request checked;
 	json_t *answer;
 
 	if (!strcmp(op, "add")) {
-		fuzz_check(!vqp_request_check_add(request, &checked) && passed(request) >= 0);
-		fuzz_check(json_is_boolean(json_object_get(reply, "published")));
-		fuzz_check(json_integer_value(json_object_get(reply, "tenant")) == checked.tenant);
-		fuzz_check(!checked.limits || json_equal(json_object_get(reply, "limits"), checked.limits));
-		fuzz_check(!at_once || kernel_find(checked.tenant, checked.gid) >= 0);
+		check_added(i, reply, at_once);
+	} else if (!strcmp(op, "policy")) {
+		check_told(request, reply);
 	} else if (!strcmp(op, "del")) {
 		answer = vqp_request_check_del(request, &checked);
 		fuzz_check(!answer || json_equal(answer, reply));
-		for (unsigned int i = 0; i < env.count && !env.no_module && !answer; i++)
-			fuzz_check(!vqp_name_same(env.kernel[i].name, checked.name) || passed(request) >= 0);
+		for (unsigned int n = 0; n < env.count && !env.no_module && !answer; n++)
+			fuzz_check(!vqp_name_same(env.kernel[n].name, checked.name) || passed(request) >= 0);
 		fuzz_check(answer || passed(request) >= 0 || passed(request) == -ENOENT);
 		json_decref(answer);
 	} else if (!strcmp(op, "list")) {
@@ -273,16 +354,10 @@ static void check_success(const json_t *request, const json_t *reply, bool at_on
 	}
 }
 
-static bool is_same(const json_t *a, const json_t *b)
+static bool is_same(unsigned int i, unsigned int j)
 {
-	struct vqp_request first, second;
-	json_t *refusal = vqp_request_check_add(a, &first), *other = vqp_request_check_add(b, &second);
-	const bool same = !refusal && !other && first.tenant == second.tenant &&
-			  !memcmp(first.gid, second.gid, sizeof(first.gid));
-
-	json_decref(refusal);
-	json_decref(other);
-	return same;
+	return env.asked[i].tenant && env.asked[i].tenant == env.asked[j].tenant &&
+	       !memcmp(env.asked[i].gid, env.asked[j].gid, sizeof(env.asked[i].gid));
 }
 
 /* An add has come to nothing: it is another's that waits for the same, or is not there any more. */
@@ -291,18 +366,18 @@ static void come_to_nothing(unsigned int i)
 	bool waits = false;
 
 	for (unsigned int j = 0; j < CLIENTS && env.made[i]; j++) {
-		if (j != i && env.request[j] && !env.lost[j] && is_same(env.request[i], env.request[j]))
+		if (j != i && env.request[j] && !env.lost[j] && is_same(i, j))
 			waits = env.made[j] = true;
 	}
-	fuzz_check(!env.made[i] || waits || !is_there(env.request[i]));
+	fuzz_check(!env.made[i] || waits || !is_there(i));
 	env.made[i] = false;
 }
 
 /* An add has succeeded: nobody undoes it. */
-static void disown(const json_t *request)
+static void disown(unsigned int client)
 {
 	for (unsigned int i = 0; i < CLIENTS; i++)
-		if (env.request[i] && is_same(request, env.request[i]))
+		if (env.request[i] && is_same(client, i))
 			env.made[i] = false;
 }
 
@@ -328,7 +403,7 @@ bool vqp_server_answer(struct vqp_client *client, json_t *reply)
 		fuzz_check(json_is_string(json_object_get(reply, "errno")));
 		fuzz_check(json_string_length(json_object_get(reply, "error")));
 	} else {
-		check_success(*request, reply, at_once);
+		check_success(i, reply, at_once);
 	}
 	json_decref(reply);
 	env.lost[i] = env.deaf;
@@ -336,7 +411,7 @@ bool vqp_server_answer(struct vqp_client *client, json_t *reply)
 	if (env.lost[i])
 		return false;
 	if (!refused && !strcmp(json_string_value(json_object_get(*request, "op")), "add"))
-		disown(*request);
+		disown(i);
 	forget(i);
 	return true;
 }
@@ -352,6 +427,19 @@ static void check_lost(void)
 		}
 		env.lost[i] = false;
 	}
+}
+
+/* Inputs of the corpus say "tenant", "address" and "limits" of the container, as requests once did. */
+static void make_claim(json_t *request)
+{
+	json_t *address = json_object_get(request, "address");
+	json_t *wish;
+
+	if (json_object_get(request, "has") || !address)
+		return;
+	wish = json_pack("{s:O*, s:O*}", "tenant", json_object_get(request, "tenant"), "limits", json_object_get(request, "limits"));
+	json_object_set_new(request, "has", json_pack("{s:[O]}", "addresses", address));
+	json_object_set_new(request, "wish", wish);
 }
 
 static void ask(json_t *json)
@@ -370,16 +458,19 @@ static void ask(json_t *json)
 	/* Inputs of the corpus say "netns" for it, as requests once did. */
 	json_object_set(json, "passed", json_object_get(json, "netns"));
 	json_object_del(json, "netns");
+	make_claim(json);
 	if (passed(json) != -ENOENT)
 		json_object_set_new(json, "netns", json_true());
-	was_there = is_there(json);
+	if (!decide(json, &env.asked[i]))
+		env.asked[i].tenant = 0;
+	was_there = is_there(i);
 	env.serving = &env.clients[i];
 	env.refused = false;
 	env.clients[i].line.line_fd = passed(json);
 	vqp_request_serve(&env.clients[i], json);
 	fuzz_check(!env.serving || env.d.adds);
 	env.serving = NULL;
-	env.made[i] = env.request[i] && !was_there && is_there(json);
+	env.made[i] = env.request[i] && !was_there && is_there(i);
 	if (env.refused) {
 		fuzz_check(env.count == count);
 		fuzz_check(!memcmp(before, env.kernel, count * sizeof(before[0])));
@@ -477,6 +568,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	memset(&env, 0, sizeof(env));
 	env.now_ms = 1000;
+	env.policy = strdup(POLICY);
 	env.d.server.owner = &env.d;
 	env.d.nmetas = 1;
 	env.d.metas[0] = (struct vqp_meta){ .owner = &env.d.meta_owner, .bit = 1, .name = "m:1", .state = VQP_META_UP };
@@ -489,6 +581,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 			ask(json);
 		else if (json_is_integer(json))
 			happen(json_integer_value(json));
+		else if (json_is_array(json))
+			set_policy(json);
 		json_decref(json);
 		check_lost();
 		check_registry();
@@ -499,5 +593,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	vqp_registry_exit(&env.d.registry);
 	json_decref(env.d.status);
 	json_decref(env.d.meta_owner.dct);
+	free(env.policy);
 	return 0;
 }

@@ -14,12 +14,12 @@ ask() { socat -t60 - UNIX-CONNECT:$run/vqpd.sock <<<"$1"; }
 # REQUEST: the meta server's answer.
 ask_meta() { socat -t60 - TCP:10.77.0.1:7471 <<<"$1"; }
 
-# ID TENANT ADDRESS [LIMITS]: an add, of $network if that is set.
+# ID TENANT ADDRESS [LIMITS]: an add, of $network if that is set, for a container that has the address.
 request() {
 	jq -nc --arg id "$1" --argjson tenant "$2" --arg address "$3" \
 		--argjson limits "${4-null}" --arg network "${network-}" \
-		'{op: "add", id: $id, ifname: "eth0", tenant: $tenant, address: $address, limits: $limits}
-			+ if $network == "" then {} else {network: $network} end'
+		'{op: "add", id: $id, ifname: "eth0", has: {addresses: [$address]}, wish: {tenant: $tenant, limits: $limits}}
+			| del(.. | nulls) + if $network == "" then {} else {network: $network} end'
 }
 
 # FILE REQUEST: vqpd's answer to a request that comes with the file's descriptor.
@@ -366,12 +366,33 @@ added_again_with_limits() {
 	add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"max_bytes\":65536}" | jq -e .ok
 	[ "$(limits_of 3 10.95.0.1)" = 5/-/65536 ]
 	holds node-a "made=5 errno=EDQUOT again=OK" vqps --count=10
-	add c1 node-a 3 10.95.0.1 | jq -e .ok
-	[ "$(limits_of 3 10.95.0.1)" = 5/-/65536 ]
 	add c1 node-a 3 10.95.0.1 "{\"max_vqps\":\"unlimited\",\"max_mrs\":7}" | jq -e .ok
-	[ "$(limits_of 3 10.95.0.1)" = -/7/65536 ]
+	[ "$(limits_of 3 10.95.0.1)" = -/7/- ]
+	add c1 node-a 3 10.95.0.1 | jq -e .ok
+	[ "$(limits_of 3 10.95.0.1)" = -/-/- ]
 	add c1 node-a 3 10.95.0.1 "{\"max_rate\":1000000,\"priority\":1}" | jq -e ".limits.priority == 1"
 	[ "$(sending_of 3 10.95.0.1)" = 1000000/1 ]
+}
+
+# what the operator says while vqpd runs
+policy_decides() {
+	local policy=/etc/vqp/policy.json
+
+	mv $policy $policy.was
+	trap "mv /etc/vqp/policy.json.was /etc/vqp/policy.json" EXIT
+	ip netns add node-a
+	add c1 node-a 3 10.95.0.1 | jq -e '.errno == "EPERM" and (.error | contains("vqpctl policy init"))'
+	ask '{"op":"status"}' | jq -e '.policy.error | contains("this node has no policy")'
+	echo '{"rules": [{"network": "blue", "tenant": 4}, {"subnet": "10.95.0.0/24", "tenant": 3, "limits": {"max_vqps": 5}}]}' >$policy
+	add c1 node-a 2 10.95.0.1 | jq -e '.errno == "EPERM" and (.error | contains("rule 2 of /etc/vqp/policy.json (line 1)"))'
+	add c1 node-a 3 10.95.1.1 | jq -e '.errno == "EPERM" and (.error | contains("no rule"))'
+	not present 3 10.95.0.1
+	add c1 node-a 3 10.95.0.1 | jq -e '.limits.max_vqps == 5 and .rule == {number: 2, line: 1}'
+	[ "$(limits_of 3 10.95.0.1)" = 5/-/- ]
+	ask '{"op":"status"}' | jq -e '.policy == {file: "/etc/vqp/policy.json", old: false, rules: 2}'
+	ask '{"op":"policy","has":{"network":"blue","addresses":["10.95.0.1"]}}' | jq -e '.tenant == 4 and .rule.number == 1'
+	chmod o+w $policy
+	add c1 node-a 3 10.95.0.1 | jq -e '.errno == "EPERM" and (.error | contains("could be written by others"))'
 }
 
 limits_outlive_vqpd() {

@@ -138,7 +138,7 @@ teardown_file() {
 
 @test "vqpctl: a rate and a priority come with the namespace, are shown, and changed" {
 	on 1 'ip netns add node-a
-		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --name node-a --max-rate 1M --priority high
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --name node-a --max-rate 1M --priority high --without-policy
 		[ "$(sending_of 3 10.95.0.1)" = 1048576/3 ]'
 	run on 1 'vqpctl ns list | grep node-a | tr -s " " | cut -d" " -f9-'
 	[ "$output" = "1048576 high" ]
@@ -363,8 +363,8 @@ device_of() { on "$1" 'echo $device'; }
 
 @test "vqpd: adds, lists and deletes" {
 	on 1 'ip netns add node-a'
-	run on 1 'add c1 node-a 3 10.95.0.1'
-	[ "$output" = '{"ok":true,"gid":"::ffff:10.95.0.1","tenant":3,"published":true}' ]
+	run on 1 'add c1 node-a 3 10.95.0.1 | jq -c "[.ok, .gid, .tenant, .published]"'
+	[ "$output" = '[true,"::ffff:10.95.0.1",3,true]' ]
 	run on 1 'ask "{\"op\":\"list\"}" | jq -c ".namespaces[] | select(.tenant == 3) | [.name, .gid, .published]"'
 	[ "$output" = '["c1/eth0","::ffff:10.95.0.1",true]' ]
 	run on 1 'del c1'
@@ -374,8 +374,9 @@ device_of() { on "$1" 'echo $device'; }
 
 @test "vqpd: an add answers with the limits that it has set" {
 	on 1 'ip netns add node-a
-		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5}" | jq -e ".limits == {max_vqps: 5}"
-		add c1 node-a 3 10.95.0.1 | jq -e "has(\"limits\") | not"'
+		all="max_mrs: \"unlimited\", max_bytes: \"unlimited\", max_rate: \"unlimited\", priority: 2"
+		add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5}" | jq -e ".limits == {max_vqps: 5, $all}"
+		add c1 node-a 3 10.95.0.1 | jq -e ".limits == {max_vqps: \"unlimited\", $all}"'
 }
 
 @test "vqpd: an attachment is listed with its network, and a del of another network's leaves it" {
@@ -408,17 +409,21 @@ device_of() { on "$1" 'echo $device'; }
 	on 1 'ip netns add node-a'
 	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_vqps\":5,\"vqps\":5}" | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EINVAL ]
-	[ "${lines[1]}" = "\"limits\" has max_vqps, max_mrs, max_bytes, max_rate and priority, not \"vqps\"" ]
+	[ "${lines[1]}" = "\"wish\": \"limits\" has max_vqps, max_mrs, max_bytes, max_rate and priority, not \"vqps\"" ]
 	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_vqps\":\"5\"}" | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EINVAL ]
-	[ "${lines[1]}" = "\"max_vqps\" must be \"unlimited\" or a number from 0 to 9223372036854775807" ]
+	[ "${lines[1]}" = "\"wish\": \"max_vqps\" must be \"unlimited\" or a number from 0 to 9223372036854775807" ]
 	run on 1 'add c1 node-a 3 10.95.0.1 "{\"max_rate\":5}" | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EINVAL ]
-	[ "${lines[1]}" = "\"max_rate\" must be \"unlimited\" or a number from 65536 to 9223372036854775807" ]
+	[ "${lines[1]}" = "\"wish\": \"max_rate\" must be \"unlimited\" or a number from 65536 to 9223372036854775807" ]
 	run on 1 'add c1 node-a 3 10.95.0.1 "{\"priority\":4}" | jq -r ".errno, .error"'
 	[ "${lines[0]}" = EINVAL ]
-	[ "${lines[1]}" = "\"priority\" must be a number from 1 to 3" ]
+	[ "${lines[1]}" = "\"wish\": \"priority\" must be a number from 1 to 3" ]
 	on 1 'not present 3 10.95.0.1'
+}
+
+@test "vqpd: the node's policy decides, as it is at that time" {
+	on 1 policy_decides
 }
 
 @test "vqpd: limits outlive it" {
@@ -430,8 +435,8 @@ device_of() { on "$1" 'echo $device'; }
 
 @test "vqpd: add and del may be repeated" {
 	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1'
-	run on 1 'add c1 node-a 3 10.95.0.1; del c1; del c1'
-	[ "${lines[0]}" = '{"ok":true,"gid":"::ffff:10.95.0.1","tenant":3,"published":true}' ]
+	run on 1 'add c1 node-a 3 10.95.0.1 | jq -c "[.ok, .gid, .tenant, .published]"; del c1; del c1'
+	[ "${lines[0]}" = '[true,"::ffff:10.95.0.1",3,true]' ]
 	[ "${lines[1]}" = '{"ok":true,"deleted":1}' ]
 	[ "${lines[2]}" = '{"ok":true,"deleted":0}' ]
 }
