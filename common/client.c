@@ -211,10 +211,16 @@ static int parse_reply(const char *line, json_t **reply, struct vqp_error *error
 	return ret;
 }
 
+/* A container's start depends on an add, and on the policy that may be asked before. */
+static bool is_of_start(const char *op)
+{
+	return op && (!strcmp(op, "add") || !strcmp(op, "policy"));
+}
+
 int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json_t **reply, struct vqp_error *error)
 {
 	const char *op = json_string_value(json_object_get(request, "op"));
-	const int start_ms = op && !strcmp(op, "add") ? VQPD_START_ADD_MS : VQPD_START_MS;
+	const int start_ms = is_of_start(op) ? VQPD_START_ADD_MS : VQPD_START_MS;
 	const long long deadline = now_ms() + VQPD_TIMEOUT_MS;
 	char *line = NULL;
 	int fd, ret;

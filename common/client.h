@@ -10,7 +10,7 @@
 
 #define VQPD_SOCKET_PATH	"/run/vqp/vqpd.sock"
 #define VQPD_TIMEOUT_MS		10000		/* the time limit of a call */
-#define VQPD_START_ADD_MS	2000		/* of it, what an add waits for a vqpd that is being started, */
+#define VQPD_START_ADD_MS	2000		/* of it, what a container's start waits for a vqpd that is being started, */
 #define VQPD_START_MS		500		/* and what other requests do */
 #define VQPD_REPLY_MAX		(16U << 20)	/* bytes */
 

@@ -40,6 +40,19 @@ int vqp_terms_parse(struct vqp_terms *terms, const json_t *object, struct vqp_er
 	return 0;
 }
 
+json_t *vqp_terms_say(const struct vqp_terms *terms)
+{
+	json_t *said = json_object();
+
+	if ((terms->tenant && json_object_set_new(said, "tenant", json_integer(terms->tenant))) ||
+	    (*terms->address && json_object_set_new(said, "address", json_string(terms->address))) ||
+	    (terms->limits && json_object_set(said, "limits", terms->limits))) {
+		json_decref(said);
+		return NULL;
+	}
+	return said;
+}
+
 void vqp_terms_clear(struct vqp_terms *terms)
 {
 	json_decref(terms->limits);

@@ -30,6 +30,12 @@ int vqp_terms_check_tenant(const json_t *tenant, struct vqp_error *error);
  */
 int vqp_terms_parse(struct vqp_terms *terms, const json_t *object, struct vqp_error *error);
 
+/*
+ * Returns the terms that are stated as a new object, as vqp_terms_parse() takes it. NULL without
+ * memory.
+ */
+json_t *vqp_terms_say(const struct vqp_terms *terms);
+
 void vqp_terms_clear(struct vqp_terms *terms);
 
 /* A variable that is cleared when it goes out of scope. */

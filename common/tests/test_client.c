@@ -288,6 +288,7 @@ static void nobody_is_waited_for_for_ever(void **state)
 
 	stop_listening(f);
 	assert_gives_up(f, "add", VQPD_START_ADD_MS);
+	assert_gives_up(f, "policy", VQPD_START_ADD_MS);
 	assert_gives_up(f, "del", VQPD_START_MS);
 }
 

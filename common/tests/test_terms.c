@@ -39,6 +39,27 @@ static void each_may_be_left_out(void **state)
 	json_decref(object);
 }
 
+static void what_is_stated_is_said(void **state)
+{
+	static const char *const said[] = {
+		"{}", "{\"tenant\": 7}", "{\"address\": \"fd00::2\"}", "{\"limits\": {\"max_vqps\": 5}}",
+		"{\"tenant\": 4294967295, \"address\": \"::ffff:10.1.0.2\", \"limits\": {\"priority\": 1}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++) {
+		cleanup_terms struct vqp_terms terms = { 0 };
+		json_t *object = unit_json(said[i]), *again;
+		struct vqp_error error = { 0 };
+
+		assert_int_equal(vqp_terms_parse(&terms, object, &error), 0);
+		again = vqp_terms_say(&terms);
+		assert_true(json_equal(object, again));
+		json_decref(again);
+		json_decref(object);
+	}
+}
+
 static void refuses(const char *text, const char *reason)
 {
 	cleanup_error struct vqp_error error = { 0 };
@@ -79,6 +100,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_three_are_read),
 		cmocka_unit_test(each_may_be_left_out),
+		cmocka_unit_test(what_is_stated_is_said),
 		cmocka_unit_test(what_is_wrong_is_refused),
 	};
 
