@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,26 +27,41 @@ int vqp_attachment_open(const struct vqp_args *args, int *fd, struct vqp_error *
 	return 0;
 }
 
-/* Returns the result of the plugins before this one, a new object, and sets the address. */
-static json_t *previous(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
-			int netns_fd, char *address, struct vqp_error *error)
+/* Returns the result of the plugins before this one, a new object. */
+static json_t *previous(const struct vqp_config *config, struct vqp_error *error)
 {
-	const char *wanted = *grant->terms.address ? grant->terms.address : NULL;
-	json_auto_t *result = NULL;
+	if (config->prev_result)
+		return vqp_result_parse(config->prev_result, config->version, error);
+	vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
+		      "no prevResult: vqp is a chained plugin, put it behind bridge, ptp or the like");
+	return NULL;
+}
 
-	if (!config->prev_result) {
+/*
+ * Returns a request about the attachment, a new object, to which the caller adds what it asks: what
+ * the container has, and what is wished for it. vqpd decides by the node's policy.
+ */
+static json_t *request_of(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_wish *wish,
+			  const json_t *result, int netns_fd, struct vqp_error *error)
+{
+	json_auto_t *addresses = vqp_result_addresses(result, args->ifname,
+						      wish->must_have_address ? wish->terms.address : NULL,
+						      netns_fd, error);
+	json_t *request;
+
+	if (!addresses)
+		return NULL;
+	if (!json_array_size(addresses) && !*wish->terms.address) {
 		vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
-			      "no prevResult: vqp is a chained plugin, put it behind bridge, ptp or the like");
+			      "prevResult has no address for the container's interface %s: put vqp behind a plugin that gives one",
+			      args->ifname);
 		return NULL;
 	}
-	result = vqp_result_parse(config->prev_result, config->version, error);
-	if (!result)
-		return NULL;
-	if (wanted && !grant->must_have_address)
-		strcpy(address, wanted);
-	else if (vqp_result_address(result, args->ifname, wanted, netns_fd, address, error))
-		return NULL;
-	return json_incref(result);
+	request = json_pack("{s:{s:s, s:O}, s:o}", "has", "network", config->name, "addresses", addresses,
+			    "wish", vqp_terms_say(&wish->terms));
+	if (!request)
+		vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
+	return request;
 }
 
 /* Opens the network namespace of a DEL as *fd, or sets that to -1 if it is gone. */
@@ -77,7 +91,7 @@ static int check_limits(const json_t *set, const json_t *wanted, const char *rea
 		if (json_equal(json_object_get(set, name), max))
 			continue;
 		vqp_error_set(error, VQP_CNI_ERROR_CHECK, "%s", reason);
-		return vqp_error_add_context(error, "the VQP namespace's limit \"%s\" is not as granted", name);
+		return vqp_error_add_context(error, "the VQP namespace's limit \"%s\" is another", name);
 	}
 	return 0;
 }
@@ -92,28 +106,34 @@ void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *c
 		fprintf(stderr, "vqp: %s\n", vqp_error_text(&error));
 }
 
-int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
+/* Asks for the VQP namespace. vqpd's answer is *reply, which the caller releases. */
+static int ask_add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_wish *wish,
+		   const json_t *result, int netns_fd, json_t **reply, struct vqp_error *error)
+{
+	json_auto_t *request = request_of(args, config, wish, result, netns_fd, error);
+	json_auto_t *name = json_pack("{s:s, s:s, s:s, s:s}", "op", "add", "id", args->container_id,
+				      "ifname", args->ifname, "network", config->name);
+
+	if (!request)
+		return error->code;
+	if (!name || json_object_update(request, name))
+		return vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
+	return vqp_ask(config, request, netns_fd, reply, "make the VQP namespace of", args->container_id, error);
+}
+
+int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_wish *wish,
 		       int netns_fd, json_t **result, struct vqp_error *error)
 {
-	json_auto_t *parsed = NULL, *out = NULL, *request = NULL, *reply = NULL;
-	char address[INET6_ADDRSTRLEN];
+	json_auto_t *parsed = previous(config, error), *out = NULL, *reply = NULL;
 
-	parsed = previous(args, config, grant, netns_fd, address, error);
 	if (!parsed)
 		return error->code;
 	/* The answer is formatted first: if that fails, nothing has been made. */
 	out = vqp_result_format(parsed, config->version, error);
-	if (!out)
+	if (!out || ask_add(args, config, wish, parsed, netns_fd, &reply, error))
 		return error->code;
-
-	request = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:O*}", "op", "add", "id", args->container_id,
-			    "ifname", args->ifname, "network", config->name,
-			    "tenant", (json_int_t)grant->terms.tenant, "address", address, "limits", grant->terms.limits);
-	if (vqp_ask(config, request, netns_fd, &reply, "make the VQP namespace of", address, error))
-		return error->code;
-	/* An older vqpd ignores limits that it does not know. */
-	if (check_limits(json_object_get(reply, "limits"), grant->terms.limits,
-			 "vqpd has not set it: it is older than this plugin; install both of one version", error)) {
+	if (check_limits(json_object_get(reply, "limits"), wish->terms.limits,
+			 "vqpd has not set it: it is not of this plugin's version; install both of one", error)) {
 		vqp_attachment_undo(args, config, netns_fd);
 		return error->code;
 	}
@@ -165,41 +185,56 @@ static const json_t *find_in(const json_t *list, uint32_t inode, const struct vq
 	return found;
 }
 
-static int compare(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
-		   const char *address, const json_t *item, struct vqp_error *error)
+/* Compares the item of a list with the terms that vqpd has answered. */
+static int compare(const struct vqp_args *args, const struct vqp_config *config, const json_t *terms,
+		   const json_t *item, struct vqp_error *error)
 {
 	const char *found = json_string_value(json_object_get(item, "gid"));
+	const char *address = json_string_value(json_object_get(terms, "address"));
+	const json_int_t tenant = json_integer_value(json_object_get(terms, "tenant"));
 	uint8_t gid[16], found_gid[16];
 
 	if (!is_own(args, config, item))
 		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "the VQP namespace is that of another attachment, %s",
 				     json_string_value(json_object_get(item, "name")));
-	if (json_integer_value(json_object_get(item, "tenant")) != grant->terms.tenant || !found ||
+	if (json_integer_value(json_object_get(item, "tenant")) != tenant || !found || !address ||
 	    vqp_address_parse(found, found_gid) || vqp_address_parse(address, gid) ||
 	    memcmp(found_gid, gid, sizeof(gid)))
-		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "the VQP namespace is not that of %s in tenant %u",
-				     address, grant->terms.tenant);
-	return check_limits(item, grant->terms.limits, "it was changed: vqpctl ns set", error);
+		return vqp_error_set(error, VQP_CNI_ERROR_CHECK,
+				     "the VQP namespace is not that of %s in tenant %lld, which the policy gives",
+				     address ? address : "", (long long)tenant);
+	return check_limits(item, json_object_get(terms, "limits"), "it was changed: by vqpctl ns set, or in the policy",
+			    error);
 }
 
-int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
+/* Asks for the terms that an ADD would get now. vqpd's answer is *terms, which the caller releases. */
+static int ask_terms(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_wish *wish,
+		     int netns_fd, json_t **terms, struct vqp_error *error)
+{
+	json_auto_t *result = previous(config, error), *request = NULL;
+
+	if (result)
+		request = request_of(args, config, wish, result, netns_fd, error);
+	if (!request)
+		return error->code;
+	if (json_object_set_new(request, "op", json_string("policy")))
+		return vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
+	return vqp_ask(config, request, -1, terms, "say what the policy gives to", args->container_id, error);
+}
+
+int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_wish *wish,
 			 struct vqp_error *error)
 {
-	json_auto_t *result = NULL, *request = NULL, *reply = NULL;
-	char address[INET6_ADDRSTRLEN];
+	json_auto_t *terms = NULL, *request = json_pack("{s:s}", "op", "list"), *reply = NULL;
 	cleanup_close int netns_fd = -1;
 	const json_t *item;
 
-	if (vqp_attachment_open(args, &netns_fd, error))
-		return error->code;
-	result = previous(args, config, grant, netns_fd, address, error);
-	if (!result)
-		return error->code;
-	request = json_pack("{s:s}", "op", "list");
-	if (vqp_ask(config, request, -1, &reply, "look at the VQP namespace of", args->container_id, error))
+	if (vqp_attachment_open(args, &netns_fd, error) ||
+	    ask_terms(args, config, wish, netns_fd, &terms, error) ||
+	    vqp_ask(config, request, -1, &reply, "look at the VQP namespace of", args->container_id, error))
 		return error->code;
 	item = find_in(json_object_get(reply, "namespaces"), vqp_netns_inode(netns_fd), args, config);
 	if (!item)
-		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "the VQP namespace of %s is missing", address);
-	return compare(args, config, grant, address, item, error);
+		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "the VQP namespace of %s is missing", args->container_id);
+	return compare(args, config, terms, item, error);
 }

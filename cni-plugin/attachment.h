@@ -8,13 +8,13 @@
 #include "args.h"
 #include "config.h"
 #include "cni_error.h"
-#include "grant.h"
+#include "wish.h"
 
 /* Opens the container's network namespace, for an ADD, as *netns_fd, which the caller closes. */
 int vqp_attachment_open(const struct vqp_args *args, int *netns_fd, struct vqp_error *error);
 
 /* Makes the VQP namespace. *result is the answer, a new object. After a failure nothing is left. */
-int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
+int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_wish *wish,
 		       int netns_fd, json_t **result, struct vqp_error *error);
 
 /* Undoes an ADD whose result could not be written. */
@@ -24,7 +24,7 @@ void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *c
 int vqp_attachment_del(const struct vqp_args *args, const struct vqp_config *config, struct vqp_error *error);
 
 /* Checks that the VQP namespace is as an ADD with the same input would have made it. */
-int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
+int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_wish *wish,
 			 struct vqp_error *error);
 
 #endif

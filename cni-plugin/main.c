@@ -17,15 +17,16 @@
 #include "attachment.h"
 #include "cni_error.h"
 #include "config.h"
-#include "grant.h"
 #include "network.h"
+#include "wish.h"
 
 static const char about[] =
 	"vqp, a chained CNI plugin: virtual RDMA queue pairs for the container.\n"
-	"Put {\"type\": \"vqp\"} behind the plugin that gives the address. Keys: \"tenant\" (1 to\n"
-	"4294967295, 1 if not given), \"address\" (the interface's first if not given), \"limits\" (an\n"
-	"object of \"max_vqps\", \"max_mrs\", \"max_bytes\", \"max_rate\" and \"priority\", each optional),\n"
-	"\"vqpd\" (its socket, " VQPD_SOCKET_PATH " if not given). See vqp-cni(8).\n"
+	"Put {\"type\": \"vqp\"} behind the plugin that gives the address. The node's policy says what\n"
+	"containers of this network get, vqp-policy.json(5). Keys, for what is wished beyond that:\n"
+	"\"tenant\" (1 to 4294967295), \"address\", \"limits\" (an object of \"max_vqps\", \"max_mrs\",\n"
+	"\"max_bytes\", \"max_rate\" and \"priority\"); and \"vqpd\" (its socket, " VQPD_SOCKET_PATH "\n"
+	"if not given). See vqp-cni(8).\n"
 	"CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n";
 
 static int print(const json_t *json, struct vqp_error *error)
@@ -49,14 +50,14 @@ static int version(struct vqp_error *error)
 	return print(answer, error);
 }
 
-static int add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_grant *grant,
+static int add(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_wish *wish,
 	       struct vqp_error *error)
 {
 	json_auto_t *result = NULL;
 	cleanup_close int netns_fd = -1;
 
 	if (!vqp_attachment_open(args, &netns_fd, error) &&
-	    !vqp_attachment_add(args, config, grant, netns_fd, &result, error) && print(result, error))
+	    !vqp_attachment_add(args, config, wish, netns_fd, &result, error) && print(result, error))
 		vqp_attachment_undo(args, config, netns_fd);
 	return error->code;
 }
@@ -76,11 +77,11 @@ static int check_command(const struct vqp_args *args, const struct vqp_config *c
 			     vqp_version_text(first[args->command]), vqp_version_text(config->version));
 }
 
-/* DEL and GC do not read the grant, so that they work with a configuration that is wrong by now. */
+/* DEL and GC do not read the wish, so that they work with a configuration that is wrong by now. */
 static int run_command(const struct vqp_args *args, const struct vqp_config *config, struct vqp_error *error)
 {
 	json_auto_t *asked = NULL;
-	struct vqp_grant grant;
+	struct vqp_wish wish;
 
 	if (args->command == VQP_COMMAND_DEL)
 		return vqp_attachment_del(args, config, error);
@@ -88,15 +89,15 @@ static int run_command(const struct vqp_args *args, const struct vqp_config *con
 		return vqp_network_gc(config, error);
 
 	asked = vqp_args_terms(args, error);
-	if (!asked || vqp_grant_read(&grant, config->json, asked, error))
+	if (!asked || vqp_wish_read(&wish, config->json, asked, error))
 		return error->code;
 	if (args->command == VQP_COMMAND_ADD)
-		add(args, config, &grant, error);
+		add(args, config, &wish, error);
 	else if (args->command == VQP_COMMAND_CHECK)
-		vqp_attachment_check(args, config, &grant, error);
+		vqp_attachment_check(args, config, &wish, error);
 	else
 		vqp_network_status(config, error);
-	vqp_grant_clear(&grant);
+	vqp_wish_clear(&wish);
 	return error->code;
 }
 

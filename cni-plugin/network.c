@@ -4,6 +4,14 @@
 #include "ask.h"
 #include "network.h"
 
+/* Asks whether the policy gives containers of this network anything at all. */
+static int ask_policy(const struct vqp_config *config, struct vqp_error *error)
+{
+	json_auto_t *request = json_pack("{s:s, s:s}", "op", "policy", "network", config->name), *reply = NULL;
+
+	return vqp_ask(config, request, -1, &reply, "attach containers to", config->name, error);
+}
+
 /*
  * Says what makes an ADD fail, and no more: a runtime that hears of an error starts no container at
  * all, whether it needs vqp or not. Without an RDMA device ADD works, and containers reach those of
@@ -17,7 +25,7 @@ int vqp_network_status(const struct vqp_config *config, struct vqp_error *error)
 		return error->code = VQP_CNI_ERROR_UNAVAILABLE;
 	if (!json_is_true(json_object_get(reply, "module")))
 		return vqp_error_set(error, VQP_CNI_ERROR_LIMITED, "the kernel module vqp is not loaded: modprobe vqp");
-	return 0;
+	return ask_policy(config, error) ? error->code = VQP_CNI_ERROR_UNAVAILABLE : 0;
 }
 
 /* Returns "ID/IFNAME", the key of an attachment, as a new string; NULL if one is no string. */

@@ -321,30 +321,48 @@ static int is_same(const char *a, const char *b)
 	       !memcmp(gid_a, gid_b, sizeof(gid_a));
 }
 
-/* Finds the first address that is `wanted`, or any if that is NULL. */
-static int find_address(const json_t *result, const char *ifname, const char *wanted, int netns_fd, char *text)
+/*
+ * Adds the addresses of the interface to the list: those that the result names for it or, if
+ * netns_fd is not negative, those that the interface has although the result says otherwise.
+ */
+static int collect(json_t *list, const json_t *result, const char *ifname, int netns_fd)
 {
+	char text[INET6_ADDRSTRLEN];
 	const json_t *ip;
 	size_t i;
 
 	json_array_foreach(json_object_get(result, "ips"), i, ip)
 		if ((netns_fd < 0 ? is_of_interface(result, ip, ifname) : is_found_inside(result, ip, ifname, netns_fd)) &&
 		    split_cidr(json_string_value(json_object_get(ip, "address")), text) &&
-		    (!wanted || is_same(text, wanted)))
+		    json_array_append_new(list, json_string(text)))
+			return -1;
+	return 0;
+}
+
+static int has_address(const json_t *list, const char *wanted)
+{
+	const json_t *address;
+	size_t i;
+
+	json_array_foreach(list, i, address)
+		if (is_same(json_string_value(address), wanted))
 			return 1;
 	return 0;
 }
 
-int vqp_result_address(const json_t *result, const char *ifname, const char *wanted, int netns_fd, char *text,
-		       struct vqp_error *error)
+json_t *vqp_result_addresses(const json_t *result, const char *ifname, const char *wanted, int netns_fd,
+			     struct vqp_error *error)
 {
-	if (find_address(result, ifname, wanted, -1, text) || find_address(result, ifname, wanted, netns_fd, text))
-		return 0;
-	if (wanted)
-		return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
-				     "args ask for the address %s, which the container's interface %s does not have",
-				     wanted, ifname);
-	return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
-			     "prevResult has no address for the container's interface %s: put vqp behind a plugin that gives one",
-			     ifname);
+	json_auto_t *list = json_array();
+	int ret = list ? collect(list, result, ifname, -1) : -1;
+
+	if (!ret && netns_fd >= 0 && (!json_array_size(list) || (wanted && !has_address(list, wanted))))
+		ret = collect(list, result, ifname, netns_fd);
+	if (ret)
+		vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
+	else if (wanted && !has_address(list, wanted))
+		vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
+			      "args ask for the address %s, which the container's interface %s does not have",
+			      wanted, ifname);
+	return error->code ? NULL : json_incref(list);
 }

@@ -21,12 +21,12 @@ json_t *vqp_result_parse(const json_t *json, enum vqp_version version, struct vq
 json_t *vqp_result_format(const json_t *result, enum vqp_version version, struct vqp_error *error);
 
 /*
- * Writes an address of the container's interface `ifname`, without its prefix length, to text
- * (INET6_ADDRSTRLEN bytes): `wanted`, or the first address if that is NULL. If the result names none
- * for it, one that the interface in the network namespace has is taken; that is not looked at if
- * netns_fd is negative.
+ * Returns the addresses of the container's interface `ifname`, without their prefix lengths, as a
+ * new array. If the result names none for it, those that the interface in the network namespace has
+ * are taken; it is not looked at if netns_fd is negative. `wanted`, unless NULL, must be among them.
+ * NULL with the error set on failure.
  */
-int vqp_result_address(const json_t *result, const char *ifname, const char *wanted, int netns_fd, char *text,
-		       struct vqp_error *error);
+json_t *vqp_result_addresses(const json_t *result, const char *ifname, const char *wanted, int netns_fd,
+			     struct vqp_error *error);
 
 #endif

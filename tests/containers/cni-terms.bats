@@ -8,15 +8,17 @@ bats_require_minimum_version 1.5.0
 load cni
 
 # What vqpd was asked for is this: tenant, address and limits.
-asked_for() { request_is "del(.op, .id, .ifname, .network) == $1"; }
+asked_for() { request_is ".wish == $1"; }
 
 @test "the address may be configured, and need not be one of prevResult" {
 	call ADD "$(config 1.0.0 '.address = "10.9.0.1"')"
 	answer_is '.ips[0].address == "10.1.0.2/24"'
-	asked_for '{tenant: 1, address: "::ffff:10.9.0.1"}'
+	asked_for '{address: "::ffff:10.9.0.1"}'
+	request_is '.has.addresses == ["10.1.0.2"]'
 	call ADD "$(config 1.0.0 '.address = "fd00::9" | del(.prevResult.ips)')"
 	answer_is true
-	asked_for '{tenant: 1, address: "fd00::9"}'
+	asked_for '{address: "fd00::9"}'
+	request_is '.has.addresses == []'
 }
 
 @test "an address that is none is a configuration error" {
@@ -49,34 +51,33 @@ asked_for() { request_is "del(.op, .id, .ifname, .network) == $1"; }
 		.args.cni.vqp = {address: "10.1.0.3", limits: {max_vqps: 3}}')" \
 		'CNI_ARGS=IgnoreUnknown=1;VQP_ADDRESS=10.1.0.2;VQP_MAX_VQPS=4;VQP_MAX_MRS=5;K8S_POD_NAME=x'
 	answer_is true
-	asked_for '{tenant: 1, address: "10.1.0.3", limits: {max_vqps: 3, max_mrs: 5, max_bytes: 10}}'
+	asked_for '{address: "::ffff:10.1.0.3", limits: {max_vqps: 3, max_mrs: 5, max_bytes: 10}}'
 	call ADD "$(config 1.0.0 "$two"' | .address = "10.9.0.1"')" CNI_ARGS=VQP_ADDRESS=fd00:0::4
 	answer_is true
-	asked_for '{tenant: 1, address: "fd00::4"}'
+	asked_for '{address: "fd00::4"}'
+	request_is '.has.addresses == ["10.1.0.2", "10.1.0.3", "fd00::4"]'
 }
 
 @test "args lower the rate and the priority" {
 	call ADD "$(config 1.0.0)" 'CNI_ARGS=VQP_MAX_RATE=100000;VQP_PRIORITY=1'
 	answer_is true
-	asked_for '{tenant: 1, address: "10.1.0.2", limits: {max_rate: 100000, priority: 1}}'
+	asked_for '{limits: {max_rate: 100000, priority: 1}}'
 	call ADD "$(config 1.0.0 '.limits = {max_rate: 200000, priority: 3} | .args.cni.vqp.limits = {priority: 2}')" CNI_ARGS=VQP_MAX_RATE=100000
 	answer_is true
-	asked_for '{tenant: 1, address: "10.1.0.2", limits: {max_rate: 100000, priority: 2}}'
+	asked_for '{limits: {max_rate: 100000, priority: 2}}'
 }
 
-@test "args raise neither the rate nor the priority, which is normal if nobody has said" {
-	call ADD "$(config 1.0.0)" CNI_ARGS=VQP_PRIORITY=3
-	refused_with 7
+@test "args raise neither the rate nor the priority of the configuration" {
 	call ADD "$(config 1.0.0 '.limits = {priority: 1}')" CNI_ARGS=VQP_PRIORITY=2
 	refused_with 7
 	call ADD "$(config 1.0.0 '.limits = {max_rate: 200000}')" CNI_ARGS=VQP_MAX_RATE=unlimited
 	refused_with 7
 }
 
-@test "args limit what the configuration does not" {
-	call ADD "$(config 1.0.0)" 'CNI_ARGS=VQP_MAX_VQPS=4;VQP_MAX_BYTES=0;VQP_MAX_MRS=unlimited'
+@test "about limits that the configuration does not say the policy decides" {
+	call ADD "$(config 1.0.0)" 'CNI_ARGS=VQP_MAX_VQPS=4;VQP_MAX_BYTES=0;VQP_MAX_MRS=unlimited;VQP_PRIORITY=3'
 	answer_is true
-	asked_for '{tenant: 1, address: "10.1.0.2", limits: {max_vqps: 4, max_bytes: 0, max_mrs: "unlimited"}}'
+	asked_for '{limits: {max_vqps: 4, max_bytes: 0, max_mrs: "unlimited", priority: 3}}'
 }
 
 @test "args give no limit above the configuration's" {
@@ -88,13 +89,16 @@ asked_for() { request_is "del(.op, .id, .ifname, .network) == $1"; }
 	refused_with 7
 }
 
-@test "args choose no tenant" {
+@test "args choose no tenant but the configuration's; if that has none the policy decides" {
 	call ADD "$(config 1.0.0)" CNI_ARGS=VQP_TENANT=7
-	refused_with 7
+	answer_is true
+	asked_for '{tenant: 7}'
+	rm "$SOCKET.requests"
 	call ADD "$(config 1.0.0 '.tenant = 5 | .args.cni.vqp.tenant = 7')"
 	refused_with 7
 	call ADD "$(config 1.0.0 '.tenant = 7 | .args.cni.vqp.tenant = 7')" CNI_ARGS=VQP_TENANT=7
 	answer_is true
+	asked_for '{tenant: 7}'
 }
 
 @test "args give no address but the container's" {

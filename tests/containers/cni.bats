@@ -13,7 +13,7 @@ load cni
 	call ADD "$(config 1.0.0)"
 	answer_is true
 	request_is '. == {op: "add", id: "c1", ifname: "eth0", network: "net",
-		tenant: 1, address: "10.1.0.2"}'
+		has: {network: "net", addresses: ["10.1.0.2"]}, wish: {}}'
 	with_netns
 }
 
@@ -25,32 +25,32 @@ load cni
 @test "ADD passes the tenant of the configuration" {
 	call ADD "$(config 1.0.0 '.tenant = 4294967295')"
 	answer_is true
-	request_is '.tenant == 4294967295'
+	request_is '.wish.tenant == 4294967295'
 }
 
 @test "ADD passes the limits of the configuration" {
 	call ADD "$(config 1.0.0 '.limits = {max_vqps: 100, max_bytes: 1048576}')"
 	answer_is true
-	request_is '.limits == {max_vqps: 100, max_bytes: 1048576}'
+	request_is '.wish == {limits: {max_vqps: 100, max_bytes: 1048576}}'
 }
 
 @test "ADD takes an IPv6 address" {
 	call ADD "$(config 1.0.0 '.prevResult.ips[0].address = "fd00::2/64"')"
 	answer_is true
-	request_is '.address == "fd00::2"'
+	request_is '.has.addresses == ["fd00::2"]'
 }
 
 @test "ADD takes the address of the interface it is called for" {
 	call ADD "$(config 1.0.0 '.prevResult.interfaces += [{name: "net1", sandbox: "/run/netns/x"}]
 		| .prevResult.ips += [{interface: 3, address: "10.2.0.2/24"}]')" CNI_IFNAME=net1
 	answer_is true
-	request_is '.address == "10.2.0.2" and .ifname == "net1"'
+	request_is '.has.addresses == ["10.2.0.2"] and .ifname == "net1"'
 }
 
 @test "ADD takes an address that names no interface" {
 	call ADD "$(config 1.0.0 'del(.prevResult.ips[0].interface)')"
 	answer_is true
-	request_is '.address == "10.1.0.2"'
+	request_is '.has.addresses == ["10.1.0.2"]'
 }
 
 @test "ADD does not need CNI_PATH" {
@@ -82,7 +82,7 @@ load cni
 		ip4: {ip: "10.1.0.2/24", gateway: "10.1.0.1", routes: [{dst: "0.0.0.0/0"}]}, ip6: {ip: "fd00::2/64"}}')"
 	answer_is '. == {cniVersion: "0.2.0", ip4: {ip: "10.1.0.2/24", gateway: "10.1.0.1",
 		routes: [{dst: "0.0.0.0/0"}]}, ip6: {ip: "fd00::2/64"}}'
-	request_is '.address == "10.1.0.2"'
+	request_is '.has.addresses == ["10.1.0.2", "fd00::2"]'
 }
 
 @test "ADD converts a prevResult of another version" {
@@ -115,11 +115,11 @@ load cni
 	nsenter --net="$NETNS" ip address add 10.1.0.2/24 dev lo
 	call ADD "$(config 1.0.0 '.prevResult.ips[0].interface = 1')" CNI_IFNAME=lo
 	answer_is '.ips[0].interface == 1'
-	request_is '.address == "10.1.0.2"'
+	request_is '.has.addresses == ["10.1.0.2"]'
 	call ADD "$(config 1.0.0 '.prevResult.ips = [{address: "10.1.0.1/24", interface: 0}] + .prevResult.ips
 		| .prevResult.ips[1].interface = 1')" CNI_IFNAME=lo
 	answer_is true
-	request_is '.address == "10.1.0.2"'
+	request_is '.has.addresses == ["10.1.0.2"]'
 	nsenter --net="$NETNS" ip address flush dev lo
 }
 
@@ -129,7 +129,7 @@ load cni
 	nsenter --net="$NETNS" ip address add 10.1.0.2/24 dev lo
 	call ADD "$(config 1.0.0 'del(.prevResult.interfaces[2].sandbox)')" CNI_IFNAME=lo
 	answer_is '.interfaces[2].sandbox == null'
-	request_is '.address == "10.1.0.2"'
+	request_is '.has.addresses == ["10.1.0.2"]'
 	nsenter --net="$NETNS" ip address flush dev lo
 }
 
@@ -142,7 +142,7 @@ load cni
 		echo "$change"
 		call ADD "$(config 1.0.0 "$change")"
 		answer_is '.ips[0].address == "10.1.0.2/24"'
-		request_is '.address == "10.1.0.2"'
+		request_is '.has.addresses == ["10.1.0.2"]'
 	done
 	call ADD "$(config 1.0.0 '.prevResult.ips = null')"
 	error_is 7
@@ -299,10 +299,18 @@ load cni
 	reply '{"ok":false,"errno":"EADDRINUSE","error":"10.1.0.2 is taken by c7"}'
 	call ADD "$(config 1.0.0)"
 	error_is 101
-	jq -e '.details == "10.1.0.2 is taken by c7" and (.msg | contains("10.1.0.2"))' <<<"$output"
+	jq -e '.details == "10.1.0.2 is taken by c7" and (.msg | contains("c1"))' <<<"$output"
 	reply '{"ok":false,"errno":"ENOMEM","error":"no memory"}'
 	call ADD "$(config 1.0.0)"
 	error_is 100
+}
+
+@test "ADD passes the refusal of the policy on" {
+	reply '{"ok":false,"errno":"EPERM","error":"tenant 9: /etc/vqp/policy.json, line 3, gives tenant 7"}' add
+	call ADD "$(config 1.0.0 '.tenant = 9')"
+	error_is 100
+	jq -e '.details | contains("line 3")' <<<"$output"
+	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["add"]' ]
 }
 
 @test "ADD without vqpd asks to be tried again" {
@@ -375,6 +383,8 @@ load cni
 
 # ---- CHECK, STATUS, GC ----
 
+refusal='{"ok":false,"errno":"EPERM","error":"no rule of /etc/vqp/policy.json is for a container of network net"}'
+
 # A VQP namespace as vqpd lists that of the attachment, changed by the jq filter $1.
 listed() {
 	reply "$(jq -cn --argjson ino "$(stat -Lc %i "$NETNS")" '{ok: true, namespaces: [{tenant: 0, gid: "fd00::1", netns_ino: 1},
@@ -388,7 +398,31 @@ listed() {
 	silent
 	call CHECK "$(config 0.4.0 '.limits = {max_vqps: 5, max_mrs: "unlimited"}')"
 	silent
-	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["list","list"]' ]
+	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["policy","list","policy","list"]' ]
+	head -n 1 "$SOCKET.requests" | jq -e '. == {op: "policy", has: {network: "net", addresses: ["10.1.0.2"]}, wish: {}}'
+}
+
+@test "CHECK compares with what the policy gives by now" {
+	listed
+	reply '{"ok":true,"tenant":1,"address":"::ffff:10.1.0.2","limits":{"max_vqps":5,"priority":2},"rule":{"number":1,"line":3}}' policy
+	call CHECK "$(config 1.0.0)"
+	silent
+	for change in '.tenant = 2' '.address = "::ffff:10.1.0.3"' '.limits.max_vqps = 4' '.limits.max_rate = 65536' \
+		'del(.tenant)' 'del(.address)'; do
+		echo "$change"
+		reply "$(jq -c "$change" "$SOCKET.reply.policy")" policy
+		call CHECK "$(config 1.0.0)"
+		error_is 102
+		reply '{"ok":true,"tenant":1,"address":"::ffff:10.1.0.2","limits":{"max_vqps":5}}' policy
+	done
+}
+
+@test "CHECK says that the policy gives nothing any more" {
+	listed
+	reply "$refusal" policy
+	call CHECK "$(config 1.0.0)"
+	error_is 100
+	jq -e '.details | contains("policy.json")' <<<"$output"
 }
 
 @test "CHECK takes a VQP namespace that an administrator made" {
@@ -448,6 +482,17 @@ listed() {
 	reply '{"ok":true,"module":true,"node":null}' status
 	call STATUS "$(config 1.1.0)"
 	silent
+}
+
+@test "STATUS is 50 when the policy has nothing for this network, and says so" {
+	reply '{"ok":true,"module":true,"node":null}' status
+	call STATUS "$(config 1.1.0)"
+	silent
+	request_is '. == {op: "policy", network: "net"}'
+	reply "$refusal" policy
+	call STATUS "$(config 1.1.0)"
+	error_is 50
+	jq -e '.details | contains("policy.json")' <<<"$output"
 }
 
 @test "STATUS refuses a configuration that no ADD could be served with" {
@@ -533,14 +578,8 @@ deleted_are() {
 		reply "$answer" add
 		call ADD "$(config 1.0.0 '.limits = {max_vqps: 5}')"
 		undone_with 102
-		jq -e '.details | contains("older than this plugin")' <<<"$output"
+		jq -e '.details | contains("not of this plugin")' <<<"$output"
 	done
-}
-
-@test "ADD without limits is served by a vqpd that knows of none" {
-	reply '{"ok":true,"gid":"::ffff:10.1.0.2","tenant":1}' add
-	call ADD "$(config 1.0.0)"
-	answer_is true
 }
 
 @test "ADD fails and is undone when its result cannot be written" {
@@ -572,7 +611,7 @@ deleted_are() {
 	for i in {1..32}; do
 		jq -e --arg address "10.1.0.$i/24" '.ips[0].address == $address' "$BATS_TEST_TMPDIR/out$i"
 	done
-	[ "$(jq -s 'map("\(.id) \(.address)") | unique | length' "$SOCKET.requests")" -eq 32 ]
+	[ "$(jq -s 'map("\(.id) \(.has.addresses)") | unique | length' "$SOCKET.requests")" -eq 32 ]
 }
 
 @test "VERSION lists every version from 0.1.0 to 1.1.0" {
@@ -683,7 +722,7 @@ deleted_are() {
 	export CNI_PATH=$BATS_TEST_TMPDIR
 
 	"$BATS_TEST_DIRNAME/../programs/cni-exec" add "$BATS_TEST_TMPDIR/net.conflist" c9 "$NETNS" eth0
-	request_is '.op == "add" and .id == "c9" and .tenant == 5'
+	request_is '.op == "add" and .id == "c9" and .wish.tenant == 5'
 	"$BATS_TEST_DIRNAME/../programs/cni-exec" del "$BATS_TEST_TMPDIR/net.conflist" c9 "$NETNS" eth0
 	request_is '.op == "del" and .id == "c9"'
 	[ "$(cut -d' ' -f1,2 "$BATS_TEST_TMPDIR/log" | tr '\n' ,)" = "first ADD,last ADD,last DEL,first DEL," ]

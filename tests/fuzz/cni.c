@@ -2,15 +2,15 @@
 /*
  * Network configurations for the CNI plugin: a prevResult that is taken can be
  * answered with in every version or is refused with a reason, and an answer is itself a
- * result that says the same. args get nothing that the rest of the configuration does not give.
+ * result that says the same. args get nothing that the rest of the configuration forbids.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 
 #include "../../cni-plugin/args.h"
 #include "../../cni-plugin/config.h"
-#include "../../cni-plugin/grant.h"
 #include "../../cni-plugin/result.h"
+#include "../../cni-plugin/wish.h"
 #include "../../common/limits.h"
 #include "json.h"
 
@@ -66,16 +66,22 @@ static void check_format(const json_t *result, enum vqp_version version)
 	json_decref(out);
 }
 
-static void check_address(const json_t *result, const char *ifname)
+static void check_addresses(const json_t *result, const char *ifname)
 {
-	char text[INET6_ADDRSTRLEN];
 	struct vqp_error error = { 0 };
+	json_t *list = vqp_result_addresses(result, ifname, NULL, -1, &error), *address;
 	uint8_t gid[16];
+	size_t i;
 
-	if (vqp_result_address(result, ifname, NULL, -1, text, &error))
+	fuzz_check(list && error.code == VQP_CNI_ERROR_NONE);
+	json_array_foreach(list, i, address)
+		fuzz_check(!vqp_address_parse(json_string_value(address), gid));
+	json_decref(list);
+	list = vqp_result_addresses(result, ifname, "10.9.9.9", -1, &error);
+	fuzz_check((list != NULL) == (error.code == VQP_CNI_ERROR_NONE));
+	if (!list)
 		check_error(&error);
-	else
-		fuzz_check(!vqp_address_parse(text, gid));
+	json_decref(list);
 }
 
 static void check_result(const struct vqp_config *config)
@@ -87,7 +93,7 @@ static void check_result(const struct vqp_config *config)
 	fuzz_check((result != NULL) == (error.code == VQP_CNI_ERROR_NONE));
 	fuzz_check(json_equal(before, config->prev_result));
 	if (result) {
-		check_address(result, "eth0");
+		check_addresses(result, "eth0");
 		for (int version = 0; version < VQP_VERSION_COUNT; version++)
 			check_format(result, version);
 	} else {
@@ -97,6 +103,7 @@ static void check_result(const struct vqp_config *config)
 	json_decref(before);
 }
 
+/* The tenant that the configuration, or its runtimeConfig, says; 0 if neither does. */
 static uint32_t tenant_of(const json_t *config)
 {
 	const json_t *runtime = json_object_get(json_object_get(config, "runtimeConfig"), "vqp");
@@ -104,28 +111,29 @@ static uint32_t tenant_of(const json_t *config)
 
 	if (!tenant)
 		tenant = json_object_get(config, "tenant");
-	return tenant ? json_integer_value(tenant) : 1;
+	return json_integer_value(tenant);
 }
 
 /* What the operator gives: the configuration, and what its runtimeConfig lets in. */
 static json_t *given_limits(const json_t *config)
 {
 	const json_t *runtime = json_object_get(json_object_get(config, "runtimeConfig"), "vqp");
-	json_t *given = vqp_limits_default();
+	json_t *given = json_object();
 
 	json_object_update(given, json_object_get(config, "limits"));
 	json_object_update(given, json_object_get(runtime, "limits"));
 	return given;
 }
 
-/* Whatever args ask for, it is no more than that. */
-static void check_limits(const json_t *granted, const json_t *config)
+/* Whatever args ask for, it is no more than that; about the others the policy decides. */
+static void check_limits(const json_t *wished, const json_t *config)
 {
 	json_auto_t *given = given_limits(config);
 	struct vqp_error error = { 0 };
 
-	fuzz_check(!vqp_limits_check(granted, &error));
-	fuzz_check(!vqp_limits_lower(given, granted, &error));
+	fuzz_check(!vqp_limits_check(wished, &error));
+	json_object_update_missing(given, (json_t *)wished);
+	fuzz_check(!vqp_limits_lower(given, wished, &error));
 }
 
 /* What CNI_ARGS says is in a member of that name. */
@@ -134,24 +142,24 @@ static void check_terms(const json_t *config)
 	const char *text = json_string_value(json_object_get(config, "CNI_ARGS"));
 	const struct vqp_args args = { .args = text ? text : "" };
 	struct vqp_error error = { 0 };
-	struct vqp_grant grant;
+	struct vqp_wish wish;
 	uint8_t gid[16];
 	json_t *asked = vqp_args_terms(&args, &error);
 
 	fuzz_check((asked != NULL) == (error.code == VQP_CNI_ERROR_NONE));
-	if (!asked || vqp_grant_read(&grant, config, asked, &error)) {
+	if (!asked || vqp_wish_read(&wish, config, asked, &error)) {
 		check_error(&error);
 		if (asked)
-			vqp_grant_clear(&grant);
+			vqp_wish_clear(&wish);
 		json_decref(asked);
 		return;
 	}
-	fuzz_check(grant.terms.tenant && grant.terms.tenant == tenant_of(config));
-	fuzz_check(!*grant.terms.address || !vqp_address_parse_unicast(grant.terms.address, gid));
-	fuzz_check(!grant.must_have_address || *grant.terms.address);
-	fuzz_check(!grant.terms.limits || json_object_size(grant.terms.limits));
-	check_limits(grant.terms.limits, config);
-	vqp_grant_clear(&grant);
+	fuzz_check(!tenant_of(config) || wish.terms.tenant == tenant_of(config));
+	fuzz_check(!*wish.terms.address || !vqp_address_parse_unicast(wish.terms.address, gid));
+	fuzz_check(!wish.must_have_address || *wish.terms.address);
+	fuzz_check(!wish.terms.limits || json_object_size(wish.terms.limits));
+	check_limits(wish.terms.limits, config);
+	vqp_wish_clear(&wish);
 	json_decref(asked);
 }
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "../common/limits.h"
-#include "grant.h"
 #include "spelling.h"
+#include "wish.h"
 
 /* Turns an error of common/ into one of the plugin. */
 static int refuse(struct vqp_error *error, const char *where)
@@ -67,7 +67,7 @@ static int check_foreign(const char *name, const json_t *limits, struct vqp_erro
 
 /*
  * Refuses a member of the configuration that is like one of the plugin's own and is none: a tenant
- * that is misspelt would be the default one. Other members are the runtime's or other plugins'.
+ * that is misspelt would be that of the policy. Other members are the runtime's or other plugins'.
  */
 static int check_spelling(const json_t *config, struct vqp_error *error)
 {
@@ -118,26 +118,26 @@ static void clear_all(struct sources *said)
 	vqp_terms_clear(&said->runtime);
 }
 
-static int grant_tenant(struct vqp_terms *terms, const struct sources *said, struct vqp_error *error)
+static int choose_tenant(struct vqp_terms *terms, const struct sources *said, struct vqp_error *error)
 {
 	const uint32_t asked = said->inner.tenant ? said->inner.tenant : said->outer.tenant;
 
 	terms->tenant = said->runtime.tenant ? said->runtime.tenant : said->own.tenant;
 	if (!terms->tenant)
-		terms->tenant = VQP_TERMS_DEFAULT_TENANT;
+		terms->tenant = asked;
 	if (!said->runtime.tenant && asked && asked != terms->tenant)
 		return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
-				     "args ask for tenant %u, and the network is of tenant %u: args choose no tenant",
+				     "args ask for tenant %u, and the network is of tenant %u: args choose no other",
 				     asked, terms->tenant);
 	return 0;
 }
 
-static void grant_address(struct vqp_grant *grant, const struct sources *said)
+static void choose_address(struct vqp_wish *wish, const struct sources *said)
 {
 	const char *asked = *said->inner.address ? said->inner.address : said->outer.address;
 
-	grant->must_have_address = !*said->runtime.address && *asked;
-	strcpy(grant->terms.address, *said->runtime.address ? said->runtime.address :
+	wish->must_have_address = !*said->runtime.address && *asked;
+	strcpy(wish->terms.address, *said->runtime.address ? said->runtime.address :
 	       *asked ? asked : said->own.address);
 }
 
@@ -160,12 +160,13 @@ static json_t *asked_limits(const struct sources *said)
 	return asked;
 }
 
-static int grant_limits(struct vqp_terms *terms, const struct sources *said, struct vqp_error *error)
+/* A limit that the configuration does not state is the policy's, which args may wish to lower. */
+static int choose_limits(struct vqp_terms *terms, const struct sources *said, struct vqp_error *error)
 {
 	json_auto_t *limits = said->own.limits ? json_copy(said->own.limits) : json_object();
 	json_auto_t *asked = asked_limits(said);
 
-	if (!limits || !asked)
+	if (!limits || !asked || json_object_update_missing(limits, asked))
 		return vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
 	if (vqp_limits_lower(limits, asked, error))
 		return refuse(error, "args ask for more than the network's configuration gives");
@@ -176,20 +177,20 @@ static int grant_limits(struct vqp_terms *terms, const struct sources *said, str
 	return 0;
 }
 
-int vqp_grant_read(struct vqp_grant *grant, const json_t *config, const json_t *args, struct vqp_error *error)
+int vqp_wish_read(struct vqp_wish *wish, const json_t *config, const json_t *args, struct vqp_error *error)
 {
 	struct sources said = { 0 };
 
-	*grant = (struct vqp_grant){ 0 };
-	if (!parse_all(&said, config, args, error) && !grant_tenant(&grant->terms, &said, error)) {
-		grant_address(grant, &said);
-		grant_limits(&grant->terms, &said, error);
+	*wish = (struct vqp_wish){ 0 };
+	if (!parse_all(&said, config, args, error) && !choose_tenant(&wish->terms, &said, error)) {
+		choose_address(wish, &said);
+		choose_limits(&wish->terms, &said, error);
 	}
 	clear_all(&said);
 	return error->code;
 }
 
-void vqp_grant_clear(struct vqp_grant *grant)
+void vqp_wish_clear(struct vqp_wish *wish)
 {
-	vqp_terms_clear(&grant->terms);
+	vqp_terms_clear(&wish->terms);
 }
