@@ -11,8 +11,8 @@
  *
  * HOOK_ASK keeps CAP_SYS_RESOURCE: descriptors in flight are counted by user id, and without it the
  * kernel lets nobody of root's id send another while a container of that id has too many. The hook
- * reads the container's state and the operator's file, which are root's, and asks the kernel's
- * device and vqpd, which requires root's user id alone.
+ * reads the container's state, and asks the kernel's device and vqpd, which requires root's user id
+ * alone.
  *
  * HOOK_DELETE, at poststop, keeps CAP_NET_ADMIN to delete a VQP namespace by netlink while vqpd is
  * away. It sends no descriptor.

@@ -19,7 +19,6 @@
 #include "../common/cleanup.h"
 #include "../common/client.h"
 #include "../common/cni_name.h"
-#include "../common/config.h"
 #include "../common/direct.h"
 #include "../common/error.h"
 #include "../common/filter.h"
@@ -28,7 +27,6 @@
 #include "attendant.h"
 #include "namespace.h"
 #include "pin.h"
-#include "policy.h"
 #include "rootless.h"
 #include "state.h"
 #include "wish.h"
@@ -48,7 +46,8 @@ static const char usage[] =
 	"with \"late\" not while it has no address, for vqp-runtime will ask again when the\n"
 	"container is started; with \"await\" startContainer will, which runs in the container and\n"
 	"lets none start that has no VQP namespace; poststop deletes it.\n"
-	"STATE is the container's state in JSON, as OCI runtimes write it. " VQP_CONFIG_FILE " says what it gets, and which of these annotations count:\n"
+	"STATE is the container's state in JSON, as OCI runtimes write it. vqpd decides by the node's\n"
+	"policy, vqp-policy.json(5), what it gets, and which of these annotations count:\n"
 	"  " VQP_WISH_TENANT "     the tenant, 1 to 4294967295\n"
 	"  " VQP_WISH_ADDRESS "    the address; otherwise one of the container's own\n"
 	"  " VQP_WISH_NETWORK "    a CNI network list, to which vqp-network has attached it\n"
@@ -90,50 +89,58 @@ static int failure(int ret)
 	return ret > 0 ? -ret : ret;
 }
 
-static int request_add(const char *id, int netns_fd, const struct vqp_terms *terms, struct vqp_error *error)
+/* Lists the addresses in text, as a new array; NULL without memory. */
+static json_t *list_addresses(const uint8_t (*gids)[VQP_GID_BYTES], size_t count)
+{
+	json_t *list = json_array();
+	char text[VQP_ADDRESS_TEXT];
+
+	for (size_t i = 0; i < count; i++)
+		if (json_array_append_new(list, json_string(vqp_address_format(gids[i], text)))) {
+			json_decref(list);
+			return NULL;
+		}
+	return list;
+}
+
+/*
+ * Asks vqpd, which decides by the node's policy. The network is named only if vqp-network has
+ * attached the container to it: no other can be told from here.
+ */
+static int request_add(const char *id, int netns_fd, const struct vqp_wish *wish, const uint8_t (*gids)[VQP_GID_BYTES],
+		       size_t count, struct vqp_error *error)
 {
 	json_auto_t *reply = NULL, *request =
-		json_pack("{s:s, s:s+, s:s, s:I, s:s, s:O}", "op", "add", "id", ID_PREFIX, id,
-			  "ifname", IFNAME, "tenant", (json_int_t)terms->tenant,
-			  "address", terms->address, "limits", terms->limits);
+		json_pack("{s:s, s:s+, s:s, s:{s:s*, s:o}, s:o}", "op", "add", "id", ID_PREFIX, id, "ifname", IFNAME,
+			  "has", "network", wish->network, "addresses", list_addresses(gids, count),
+			  "wish", vqp_terms_say(&wish->terms));
 
 	return failure(vqpd_call(NULL, request, netns_fd, &reply, error));
 }
 
 /*
- * Decides the terms of the container whose network namespace this thread is in. NOT_YET if the
- * container has no address yet, on which they depend.
+ * Makes a VQP namespace for the container whose network namespace this thread is in. A container
+ * without an address gets none, unless it asks for one; NOT_YET if it may still get an address.
  */
-static int decide(const struct vqp_wish *wish, enum addressless addressless, struct vqp_terms *terms,
-		  struct vqp_error *error)
-{
-	const bool may_wait = addressless == IS_LATE || addressless == AWAITS;
-	uint8_t gids[ADDRESSES_MAX][VQP_GID_BYTES];
-	struct vqp_policy policy = { 0 };
-	size_t count;
-	int ret = vqp_policy_read(&policy, error);
-
-	if (!ret)
-		ret = vqp_namespace_gids(gids, ADDRESSES_MAX, &count, error);
-	if (!ret)
-		ret = may_wait && !count ? NOT_YET : vqp_policy_decide(&policy, wish, gids, count, terms, error);
-	vqp_policy_clear(&policy);
-	return ret;
-}
-
-/* Makes a VQP namespace. A container without an address gets none, unless it asks for one. */
 static int add(const struct vqp_state *state, const struct vqp_wish *wish, int netns_fd,
 	       enum addressless addressless, struct vqp_error *error)
 {
-	cleanup_terms struct vqp_terms terms = { 0 };
-	int ret = decide(wish, addressless, &terms, error);
+	const bool may_wait = addressless == IS_LATE || addressless == AWAITS;
+	uint8_t gids[ADDRESSES_MAX][VQP_GID_BYTES];
+	size_t count;
+	int ret = vqp_namespace_gids(gids, ADDRESSES_MAX, &count, error);
 
-	if (ret == -EADDRNOTAVAIL && !wish->terms.tenant && addressless != FAILS) {
-		fprintf(stderr, "vqp-hook: %s, so container %s gets no VQP namespace\n",
-			vqp_error_text(error), state->id);
-		return 0;
-	}
-	return ret ? ret : request_add(state->id, netns_fd, &terms, error);
+	if (ret)
+		return ret;
+	if (!count && may_wait)
+		return NOT_YET;
+	if (count || *wish->terms.address)
+		return request_add(state->id, netns_fd, wish, gids, count, error);
+	if (wish->terms.tenant || addressless == FAILS)
+		return vqp_error_set(error, -EADDRNOTAVAIL, "the container's network namespace has no address");
+	fprintf(stderr, "vqp-hook: the container's network namespace has no address, so container %s gets no VQP namespace\n",
+		state->id);
+	return 0;
 }
 
 static int give_up(int ret, struct vqp_error *error)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * vqp-network, an OCI hook. It attaches a container without a network to the CNI network list that
- * an annotation names and the operator's file permits, and detaches the container after its end.
+ * an annotation names and the node's policy permits, and detaches the container after its end.
  *
  * vqp-runtime adds this hook, before vqp-hook, only to containers with that annotation. It is a
  * program of its own because it runs plugins with privileges, and by a library, that other
@@ -13,15 +13,14 @@
 #include <string.h>
 
 #include "../common/cleanup.h"
+#include "../common/client.h"
 #include "../common/cni_name.h"
-#include "../common/config.h"
 #include "../common/error.h"
 #include "../common/privilege.h"
 #include "../common/version.h"
 #include "library.h"
 #include "namespace.h"
 #include "pin.h"
-#include "policy.h"
 #include "rootless.h"
 #include "state.h"
 #include "wish.h"
@@ -37,8 +36,8 @@ static const char usage[] =
 	"\n"
 	"An OCI hook. createRuntime, or prestart for runtimes that know no other, attaches a\n"
 	"container without a network to the CNI network list, in " LISTS_DIR ", that its\n"
-	"annotation " VQP_WISH_NETWORK " names, if " VQP_CONFIG_FILE " permits it;\n"
-	"poststop detaches it. STATE is the container's state in JSON, as OCI runtimes write it.\n"
+	"annotation " VQP_WISH_NETWORK " names, if the node's policy, vqp-policy.json(5), permits\n"
+	"it; poststop detaches it. STATE is the container's state in JSON, as OCI runtimes write it.\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
 /* The arguments for the plugins. */
@@ -72,16 +71,16 @@ static int call(const char *function, const struct vqp_state *state, const struc
 	return ret ? ret : vqp_library_call(function, &given, error);
 }
 
+/* Asks vqpd whether the policy lets containers attach themselves to the list. */
 static int check_permitted(const struct vqp_wish *wish, struct vqp_error *error)
 {
-	struct vqp_policy policy = { 0 };
-	int ret = vqp_policy_read(&policy, error);
+	json_auto_t *request = json_pack("{s:s, s:s}", "op", "policy", "network", wish->network), *reply = NULL;
+	int ret = vqpd_call(NULL, request, -1, &reply, error);
 
-	if (!ret && !vqp_policy_has_network(&policy, wish->network))
-		ret = vqp_error_set(error, -EPERM, "annotation " VQP_WISH_NETWORK ": %s is not among \"networks\" of "
-				    "\"annotations\" in " VQP_CONFIG_FILE, wish->network);
-	vqp_policy_clear(&policy);
-	return ret;
+	if (!ret && !json_is_true(json_object_get(reply, "by_annotation")))
+		ret = vqp_error_set(error, -EPERM, "no rule of the policy for network %s has "
+				    "\"by_annotation\": true, see vqp-policy.json(5)", wish->network);
+	return ret ? vqp_error_add_context(error, "annotation " VQP_WISH_NETWORK) : 0;
 }
 
 /* Refuses the host's network namespace, and one that has a network already. */
