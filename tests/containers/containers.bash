@@ -171,13 +171,13 @@ address_is_free_again() {
 }
 
 network_decides_terms() {
-	operator "{\"limits\": {\"max_mrs\": 9}, \"networks\": [
-		{\"subnet\": \"10.62.0.0/16\", \"tenant\": 7, \"limits\": {\"max_vqps\": 5, \"max_bytes\": 65536}}]}"
+	policy '{"subnet": "10.62.0.0/16", "tenant": 7, "limits": {"max_vqps": 5, "max_bytes": 65536}}' \
+		'{"subnet": "any", "tenant": 1, "limits": {"max_mrs": 9}}'
 	start c1 "$(addressed 10.61.0.7 10.62.0.8)"
 	start c2 "$(addressed 10.61.0.7)"
 	has_namespace 10.62.0.8 7
 	has_namespace 10.61.0.7 1
-	[ "$(limits_of 10.62.0.8)" = 5/9/65536 ]
+	[ "$(limits_of 10.62.0.8)" = 5/-/65536 ]
 	[ "$(limits_of 10.61.0.7)" = -/9/- ]
 }
 
@@ -289,7 +289,7 @@ config_is_changed_once() {
 }
 
 operator_names_crun() {
-	operator "{\"runtime\": \"$(type -P crun)\", \"annotations\": {\"addresses\": [\"10.60.0.0/16\"]}}"
+	operator "{\"runtime\": \"$(type -P crun)\"}"
 	start c1 "$(address 10.60.0.1)"
 	[ "$(crun list -q)" = c1 ]
 	[ -z "$(runc list -q)" ]
@@ -300,7 +300,7 @@ operator_names_crun() {
 }
 
 prestart_is_the_stage() {
-	operator "{\"stage\": \"prestart\", \"annotations\": {\"addresses\": [\"10.60.0.0/16\"]}}"
+	operator '{"stage": "prestart"}'
 	start c1 "$(address 10.60.0.1)"
 	jq -e "(.hooks | keys) == [\"poststop\", \"prestart\"] and
 		.hooks.prestart[0].args == [\"vqp-hook\", \"prestart\"]" $WORK/c1/config.json
@@ -397,7 +397,98 @@ cni_check_finds_limits() {
 	vqpctl ns set --netns n1 --max-vqps 6
 	[ "$(plugin CHECK "$list" n1 "$(result "$address")" | jq .code)" = 102 ]
 	vqpctl ns set --netns n1 --max-vqps 5 --max-mrs 5
+	[ "$(plugin CHECK "$list" n1 "$(result "$address")" | jq .code)" = 102 ]
+	vqpctl ns set --netns n1 --max-mrs unlimited
 	plugin CHECK "$list" n1 "$(result "$address")"
+}
+
+cni_check_goes_by_the_policy() {
+	list=$(network net 1)
+	address=$(attach "$list" n1)
+	policy '{"network": "net", "tenant": 1, "limits": {"max_vqps": 5}}'
+	[ "$(plugin CHECK "$list" n1 "$(result "$address")" | jq .code)" = 102 ]
+	plugin ADD "$list" n1 "$(result "$address")"
+	[ "$(limits_of "$address")" = 5/-/- ]
+	plugin CHECK "$list" n1 "$(result "$address")"
+	policy '{"network": "other", "tenant": 1}'
+	plugin CHECK "$list" n1 "$(result "$address")" >"$WORK/said" || true
+	jq -e '.code == 100 and (.details | startswith("no rule of /etc/vqp/policy.json is for a container of network net"))' "$WORK/said"
+	detach "$list" n1
+	has_namespaces 0
+}
+
+# JQ: what the plugin has answered, which was an error
+cni_refusal_is() { jq -e "$1" "$WORK/said"; }
+
+cni_tenant_is_the_policy_s() {
+	policy '{"network": "net", "tenant": 7, "may_choose": {"tenants": [8]}}' '{"network": "other", "tenant": 9}'
+	ip netns add n1
+	list=$(network net 1)
+	plugin ADD "$list" n1 "$(result 10.60.0.1)"
+	has_namespace 10.60.0.1 7
+	plugin DEL "$list" n1 "$(result 10.60.0.1)"
+	plugin ADD "$(network net 1 '.plugins[1].tenant = 8')" n1 "$(result 10.60.0.1)"
+	has_namespace 10.60.0.1 8
+	plugin DEL "$list" n1 "$(result 10.60.0.1)"
+	plugin ADD "$(network net 1 '.plugins[1].tenant = 9')" n1 "$(result 10.60.0.1)" >"$WORK/said" || true
+	cni_refusal_is '.code == 100 and (.details | startswith("rule 1 of /etc/vqp/policy.json (line 3): tenant 9"))'
+	plugin ADD "$(network third 1)" n1 "$(result 10.60.0.1)" >"$WORK/said" || true
+	cni_refusal_is '.code == 100 and (.details | startswith("no rule of /etc/vqp/policy.json is for a container of network third"))'
+	has_namespaces 0
+}
+
+cni_without_a_policy() {
+	no_policy
+	ip netns add n1
+	list=$(network net 1)
+	plugin ADD "$list" n1 "$(result 10.60.0.1)" >"$WORK/said" || true
+	cni_refusal_is '.code == 100 and (.details | contains("vqpctl policy init"))'
+	network_command STATUS "$list" >"$WORK/said" || true
+	cni_refusal_is '.code == 50 and (.details | contains("vqpctl policy init"))'
+	policy '{"network": "other", "tenant": 1}'
+	network_command STATUS "$list" >"$WORK/said" || true
+	cni_refusal_is '.code == 50 and (.details | contains("net"))'
+	policy '{"network": "net", "tenant": 1}'
+	network_command STATUS "$list"
+	has_namespaces 0
+}
+
+# As when another CNI has written its list anew.
+list_that_lost_vqp() {
+	policy '{"network": "net", "tenant": 7, "limits": {"max_vqps": 5}}'
+	list=$(network net 1)
+	address=$(attach "$list" n1)
+	start c1 "$(netns n1)"
+	has_namespace "$address" 7
+	runc delete --force c1
+	detach "$list" n1
+	address=$(attach "$(network net 1 '.plugins |= .[:1]')" n2)
+	bundle c2 "$(netns n2)"
+	not create c2 2>&1 | grep "no rule of /etc/vqp/policy.json is for a container of no CNI network with address .*$address"
+	has_namespaces 0
+}
+
+without_a_policy() {
+	no_policy
+	bundle c1 "$(addressed 10.61.0.7)"
+	not create c1 2>&1 | grep "this node has no policy (/etc/vqp/policy.json).*vqpctl policy init"
+	run_once c2 "$(shell true)"
+	has_namespaces 0
+}
+
+old_file_is_a_policy() {
+	no_policy
+	operator '{"limits": {"max_mrs": 9}, "networks": [{"subnet": "10.62.0.0/16", "tenant": 7, "limits": {"max_vqps": 5}}],
+		"annotations": {"tenants": [9]}}'
+	start c1 "$(addressed 10.62.0.8)"
+	start c2 "$(addressed 10.61.0.7) | $(tenant 9)"
+	has_namespace 10.62.0.8 7
+	has_namespace 10.61.0.7 9
+	[ "$(limits_of 10.62.0.8)" = 5/9/- ]
+	policy '{"subnet": "any", "tenant": 3}'
+	start c3 "$(addressed 10.62.0.9)"
+	has_namespace 10.62.0.9 3
+	[ "$(limits_of 10.62.0.9)" = -/-/- ]
 }
 
 cni_one_of_several_interfaces() {

@@ -205,20 +205,39 @@ fails_with() {
 
 # ---- what the operator allows ----
 
-@test "without a word of the operator a container has tenant 1 and an address of its own" {
-	on 1 'operator
+@test "by a rule that lets it choose nothing a container has that tenant and an address of its own" {
+	on 1 'policy "{\"subnet\": \"any\", \"tenant\": 4}"
 		start c1 "$(addressed 10.61.0.7)"
-		has_namespace 10.61.0.7 1'
-	fails_with 'io.vqp.tenant: 2 is not among' 'operator; bundle c2 "$(addressed 10.61.0.8) | $(tenant 2)"; create c2'
-	fails_with 'io.vqp.address: ::ffff:10.60.0.2 is not within' 'operator; start c3 "$(address 10.60.0.2)"'
+		has_namespace 10.61.0.7 4'
+	fails_with 'rule 1 of /etc/vqp/policy.json (line 3): tenant 2' 'policy "{\"subnet\": \"any\", \"tenant\": 4}"
+		bundle c2 "$(addressed 10.61.0.8) | $(tenant 2)"; create c2'
+	fails_with 'rule 1 of /etc/vqp/policy.json (line 3): address ::ffff:10.60.0.2' 'policy "{\"subnet\": \"any\", \"tenant\": 4}"
+		start c3 "$(address 10.60.0.2)"'
 	on 1 'has_namespaces 1'
 }
 
+@test "without a policy no container with an address starts, and is told the one command" {
+	on 1 without_a_policy
+}
+
+@test "a pod whose CNI list has lost vqp is in no rule for networks, and does not start" {
+	on 1 list_that_lost_vqp
+}
+
+@test "the file of before there were policies is one, until there is a policy" {
+	on 1 old_file_is_a_policy
+}
+
 @test "hostile annotations give a container nothing that the operator does not allow" {
-	on 1 'operator "{\"limits\": {\"max_vqps\": 4}, \"annotations\": {\"tenants\": [2], \"addresses\": [\"10.60.0.0/24\"]}}"'
-	for try in "tenant 3" "tenant 4294967297" "tenant 0x2" "address 10.60.1.1" "address 0.0.0.0" "address fd00::1" \
-		"max_vqps 5" "max_vqps unlimited" "max_vqps 99999999999999999999" "netns /proc/1/ns/net" "limits {}"; do
+	on 1 'policy "{\"subnet\": \"any\", \"tenant\": 1, \"limits\": {\"max_vqps\": 4},
+		\"may_choose\": {\"tenants\": [2], \"addresses\": [\"10.60.0.0/24\"]}}"'
+	for try in "tenant 4294967297" "tenant 0x2" "address 0.0.0.0" "max_vqps 99999999999999999999" "netns /proc/1/ns/net" \
+		"limits {}"; do
 		fails_with "annotation io.vqp.${try% *}" \
+			"bundle c1 \"\$(addressed 10.61.0.7) | \$(rule $try)\"; create c1"
+	done
+	for try in "tenant 3" "address 10.60.1.1" "address fd00::1" "max_vqps 5" "max_vqps unlimited"; do
+		fails_with "rule 1 of /etc/vqp/policy.json (line 3): ${try% *}" \
 			"bundle c1 \"\$(addressed 10.61.0.7) | \$(rule $try)\"; create c1"
 	done
 	on 1 '[ -z "$(runc list -q)" ]; has_namespaces 0'
@@ -229,16 +248,17 @@ fails_with() {
 }
 
 @test "an annotated address brings no tenant" {
-	on 1 'operator "{\"networks\": [{\"subnet\": \"10.62.0.0/16\", \"tenant\": 7}], \"annotations\": {\"addresses\": [\"10.0.0.0/8\"]}}"
+	on 1 'policy "{\"subnet\": \"10.62.0.0/16\", \"tenant\": 7}" \
+			"{\"subnet\": \"any\", \"tenant\": 1, \"may_choose\": {\"addresses\": [\"10.0.0.0/8\"]}}"
 		start c1 "$(addressed 10.61.0.7) | $(address 10.62.0.9)"
 		has_namespace 10.62.0.9 1'
 }
 
 @test "annotations lower limits, which the kernel then keeps" {
-	on 1 'operator "{\"limits\": {\"max_vqps\": 10}}"
+	on 1 'policy "{\"subnet\": \"any\", \"tenant\": 1, \"limits\": {\"max_vqps\": 10}}"
 		start c1 "$(addressed 10.61.0.7) | $(rule max_vqps 2) | $(rule max_mrs 3)"
 		[ "$(limits_of 10.61.0.7)" = 2/3/- ]'
-	on 1 'operator "{\"limits\": {\"max_vqps\": 1}}"
+	on 1 'policy "{\"subnet\": \"any\", \"tenant\": 1, \"limits\": {\"max_vqps\": 1}}"
 		run_once c2 "$(addressed 10.61.0.8) | .process.args = [\"vqpt\", \"hold\", \"vqps\", \"--count=2\"]" >$WORK/held
 		grep "made=1 errno=EDQUOT" $WORK/held'
 }
@@ -248,8 +268,21 @@ fails_with() {
 	fails_with 'could be written by others than root' 'bundle c1 "$(addressed 10.61.0.7)"; create c1'
 	on 1 'operator "{}"; chown 1000 /etc/vqp/runtime.json'
 	fails_with 'could be written by others than root' 'bundle c1; create c1'
-	for text in '[]' '{' '{"tenant": 0}' '{"tenants": [1]}' '{"runtime": 1}' '{"runtime": "crun"}' '{"stage": "poststart"}'; do
+	for text in '[]' '{' '{"runtime": 1}' '{"runtime": "crun"}' '{"stage": "poststart"}'; do
 		fails_with '/etc/vqp/runtime.json' "operator '$text'; bundle c1 \"\$(addressed 10.61.0.7)\"; create c1"
+	done
+	on 1 '[ -z "$(runc list -q)" ]; has_namespaces 0'
+}
+
+@test "a policy that others may write, or that is malformed, gives no container anything" {
+	on 1 'chmod g+w /etc/vqp/policy.json'
+	fails_with 'could be written by others than root' 'bundle c1 "$(addressed 10.61.0.7)"; create c1'
+	on 1 'policy_default; chown 1000 /etc/vqp/policy.json'
+	fails_with 'could be written by others than root' 'bundle c1 "$(addressed 10.61.0.7)"; create c1'
+	on 1 no_policy
+	for text in '[]' '{' '{}' '{"rules": {}}' '{"rules": [{"subnet": "any"}]}' '{"rules": [{"tenant": 1}]}' \
+		'{"rules": [{"subnet": "any", "tenant": 1, "tennant": 2}]}' '{"rules": [], "rules": []}'; do
+		fails_with '/etc/vqp/policy.json' "echo '$text' >/etc/vqp/policy.json; bundle c1 \"\$(addressed 10.61.0.7)\"; create c1"
 	done
 	on 1 '[ -z "$(runc list -q)" ]; has_namespaces 0'
 }
@@ -460,6 +493,18 @@ fails_with() {
 
 @test "CNI: CHECK finds limits that were changed" {
 	on 1 cni_check_finds_limits
+}
+
+@test "CNI: CHECK goes by the policy as it is now" {
+	on 1 cni_check_goes_by_the_policy
+}
+
+@test "CNI: a configuration chooses no tenant that the policy does not let it, and is told the line" {
+	on 1 cni_tenant_is_the_policy_s
+}
+
+@test "CNI: without a policy, or a rule for the network, ADD and STATUS say so" {
+	on 1 cni_without_a_policy
 }
 
 # Two pods on a network whose first plugin is this one talk to each other.

@@ -8,10 +8,14 @@ source "${BASH_SOURCE[0]%/*}/../lib/platforms.bash"
 LISTS=/etc/cni/net.d
 PLUGINS=/opt/cni/bin
 
-# all the lists that there are but "secret"
-operator_default() {
-	operator '{"annotations": {"addresses": ["10.60.0.0/16"],
-		"networks": ["blue", "plain", "fixed", "failing", "slow", "asking", "nowhere", "broken"]}}'
+# containers may attach themselves to all the lists that there are but "secret"
+policy_default() {
+	local name rules=()
+
+	for name in blue plain fixed failing slow asking nowhere broken; do
+		rules+=("{\"network\": \"$name\", \"tenant\": 1, \"by_annotation\": true}")
+	done
+	policy "${rules[@]}" "$anything"
 }
 
 # NAME JQ: a list that is changed by a jq filter, of the subnet 10.66.NODE.0/24
@@ -47,6 +51,7 @@ networks() {
 networks_end() {
 	rm -f "$LISTS"/{blue,secret,plain,fixed,failing,slow,asking,broken}.conflist "$PLUGINS"/vqp-test-* \
 		/etc/docker/daemon.json{,.before-vqp}
+	policy "$anything"
 }
 
 # a jq filter for bundle()
@@ -124,7 +129,7 @@ ended_or_killed_leaves_nothing() {
 }
 
 list_without_vqp() {
-	operator "{\"networks\": [{\"subnet\": \"10.66.0.0/16\", \"tenant\": 7}], \"annotations\": {\"networks\": [\"plain\"]}}"
+	policy '{"network": "plain", "subnet": "10.66.0.0/16", "tenant": 7, "by_annotation": true}'
 	start c1 "$(on_network plain)"
 	has_namespace "$(address_in "$(pid_of c1)")" 7
 	runc delete --force c1
@@ -141,7 +146,7 @@ static_address() {
 }
 
 prestart_on_a_network() {
-	operator "{\"stage\": \"prestart\", \"annotations\": {\"networks\": [\"blue\"]}}"
+	operator '{"stage": "prestart"}'
 	start c1 "$(on_network blue)"
 	has_namespace "$(address_in "$(pid_of c1)")"
 	runc delete --force c1

@@ -89,12 +89,13 @@ refused_with() {
 }
 
 @test "an annotation that is not allowed starts no container, and loads nothing" {
-	refused_with secret 'annotation io.vqp.network: secret is not among \"networks\" of \"annotations\" in /etc/vqp/runtime.json'
+	refused_with secret 'annotation io.vqp.network: no rule of the policy for network secret has \"by_annotation\": true'
 	on 1 'bundle c1 "$(on_network secret)"
 		not traced $WORK/trace vqp-runtime create --bundle $WORK/c1 c1 </dev/null
 		grep -q "execve(\"$BIN/vqp-network\"" $WORK/trace
 		not grep libvqpcni $WORK/trace'
-	on 1 'operator; bundle c1 "$(on_network blue)"; not launch c1 create 2>&1 | grep "blue is not among"'
+	on 1 'policy; bundle c1 "$(on_network blue)"; not launch c1 create 2>&1 | grep "annotation io.vqp.network: .*blue"'
+	on 1 'no_policy; bundle c1 "$(on_network blue)"; not launch c1 create 2>&1 | grep "annotation io.vqp.network: .*vqpctl policy init"'
 }
 
 @test "a hostile name is no name" {

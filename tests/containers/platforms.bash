@@ -18,7 +18,7 @@ cgroup_v1_grants_the_device() {
 }
 
 docker_tenant_of_the_network() {
-	operator "{\"networks\": [{\"subnet\": \"10.73.0.0/16\", \"tenant\": 7}]}"
+	policy '{"subnet": "10.73.0.0/16", "tenant": 7}' "$anything"
 	docker network create --subnet 10.73.1.0/24 seven
 	docker run --detach --runtime=vqp --name x1 --network seven vqp-test sleep 1000
 	has_namespace 10.73.1.2 7

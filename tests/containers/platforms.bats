@@ -15,7 +15,7 @@ setup_file() {
 
 # A test that succeeds has taken away what it made: to look for containers of each platform takes a while.
 teardown() {
-	on_each bash -c "source /vqp/tests/lib/platforms.bash; operator_default
+	on_each bash -c "source /vqp/tests/lib/platforms.bash; policy_default
 		[ '${BATS_TEST_COMPLETED-}' ] || platforms_cleanup
 		eventually has_namespaces 0"
 }

@@ -30,20 +30,32 @@ prepare() {
 	(cd "$WORK/template" && rm -f config.json && runc spec)
 	jq '.process.terminal = false | .process.args = ["sleep", "1000"] |
 		.root = {path: "'"$rootfs"'", readonly: true}' "$WORK/template/config.json" >"$WORK/config.json"
-	operator_default
+	no_operator
+	policy_default
 }
 
-# JSON: the operator's file. Without an argument there is none.
+# JSON: the operator's file for vqp-runtime
 operator() {
 	mkdir -p /etc/vqp
-	rm -f /etc/vqp/runtime.json
-	[ $# = 0 ] || echo "$1" >/etc/vqp/runtime.json
+	no_operator	# nor its owner and rights
+	echo "$1" >/etc/vqp/runtime.json
 }
 
-# what most tests go by: containers may choose
-operator_default() {
-	operator '{"annotations": {"tenants": [2, 5, 4294967295], "addresses": ["10.60.0.0/16"]}}'
+no_operator() { rm -f /etc/vqp/runtime.json; }
+
+# RULE...: the node's policy
+policy() {
+	mkdir -p /etc/vqp
+	no_policy	# nor its owner and rights
+	jq -n '{rules: $ARGS.positional}' --jsonargs "$@" >/etc/vqp/policy.json
 }
+
+no_policy() { rm -f /etc/vqp/policy.json; }
+
+# the rule that most tests go by, as services has it: containers may choose
+anything='{"subnet": "any", "tenant": 1, "may_choose": {"tenants": "any", "addresses": ["any"]}}'
+
+policy_default() { policy "$anything"; }
 
 # NAME [JQ]: make a bundle in $WORK/NAME, its configuration changed by a jq filter.
 bundle() {
@@ -249,7 +261,8 @@ cleanup() {
 	done
 	ip link del vqpmaster 2>/dev/null || true
 	rm -rf "$WORK/ipam"
-	operator_default
+	no_operator
+	policy_default
 	find "$WORK" -mindepth 1 -maxdepth 1 ! -name bin ! -name lib ! -name rootfs ! -name template ! -name config.json \
 		-exec rm -rf {} +
 }
