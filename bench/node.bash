@@ -32,12 +32,13 @@ network()
 		{type: "vqp", tenant: 1}]}' > $HERE/vqp.conflist
 }
 
-# prepare NODE: the module, the daemons, the programs and the network
+# prepare NODE: the programs, the network, the policy, the module and the daemons
 prepare()
 {
-	/vqp/tests/programs/services start
 	install_programs
 	network "$1"
+	vqpctl policy init
+	/vqp/tests/programs/services start
 }
 
 # agent_start NODE ROLE: run the functions of that role (sender or receiver) in every build

@@ -7,17 +7,20 @@
 #include <unistd.h>
 
 #include "../../common/cleanup.h"
+#include "../policy.h"
 #include "change.h"
 #include "ctl.h"
 #include "engine.h"
+#include "policy.h"
 
 #define FILES_MAX	16
 
 struct plan {
 	const struct ctl_engine *engine;
 	struct ctl_site site;
-	struct ctl_change changes[FILES_MAX];
-	unsigned int count;
+	struct ctl_change changes[FILES_MAX + 1];	/* The policy may be the last one. */
+	unsigned int count, engines;	/* all changes, and those of the engine's files */
+	struct ctl_policy_draft draft;	/* of the policy, if there was none */
 	bool verified;	/* The engine has said that the runtime is in effect. */
 };
 
@@ -28,6 +31,7 @@ static void free_plan(struct plan *plan)
 	free(plan->site.main);
 	free(plan->site.generated);
 	json_decref(plan->site.shown);
+	ctl_policy_draft_clear(&plan->draft);
 }
 
 #define cleanup_plan	__attribute__((cleanup(free_plan)))
@@ -124,6 +128,21 @@ static int plan_former(const struct ctl_args *args, struct plan *plan, const str
 	return ret;
 }
 
+/* Without a policy no container would get a VQP namespace. One that is there stays, and so does this one. */
+static int plan_policy(const struct ctl_args *args, struct plan *plan)
+{
+	cleanup_error struct vqp_error error = { 0 };
+	int ret;
+
+	plan->engines = plan->count;
+	if (args->remove || !access(VQP_POLICY_FILE, F_OK))
+		return 0;
+	ret = ctl_policy_draft_make(&plan->draft, "", &error);
+	if (!ret)
+		ret = ctl_policy_plan(&plan->draft, &plan->changes[plan->count++], &error);
+	return ret ? ctl_fail(args, ret, "%s", vqp_error_text(&error)) : 0;
+}
+
 static int make_plan(const struct ctl_args *args, struct plan *plan)
 {
 	char path[PATH_MAX];
@@ -139,7 +158,7 @@ static int make_plan(const struct ctl_args *args, struct plan *plan)
 		if (!ret && args->remove && file->find_former)
 			ret = plan_former(args, plan, file);
 	}
-	return ret;
+	return ret ? ret : plan_policy(args, plan);
 }
 
 static int verify(const void *plan, struct vqp_error *error)
@@ -172,7 +191,7 @@ static const char *what_then(const struct ctl_args *args, const struct plan *pla
 {
 	bool any = false;
 
-	for (unsigned int i = 0; i < plan->count; i++)
+	for (unsigned int i = 0; i < plan->engines; i++)
 		any |= ctl_change_differs(&plan->changes[i]);
 	if (!any)
 		return NULL;
@@ -193,6 +212,7 @@ static int print_plan(const struct ctl_args *args, const struct plan *plan)
 		if (args->dry_run && change->after && ctl_change_differs(change))
 			printf("%s\n", change->after);
 	}
+	ctl_policy_print_draft(&plan->draft);
 	if (!args->dry_run && !args->remove)
 		printf(plan->verified ? "verified: %s\n" : "not verified: no program here has said that %s\n",
 		       plan->engine->verified);
@@ -213,9 +233,9 @@ static int print_plan_json(const struct ctl_args *args, const struct plan *plan)
 						       "backup", ctl_change_leaves_backup(change) ? change->backup_path : NULL,
 						       "text", args->dry_run ? change->after : NULL));
 	}
-	return ctl_print_json(json_pack("{s:b, s:b, s:b, s:o, s:s*}", "ok", 1, "dry_run", args->dry_run,
+	return ctl_print_json(json_pack("{s:b, s:b, s:b, s:o, s:s*, s:O*}", "ok", 1, "dry_run", args->dry_run,
 					"verified", plan->verified, "files", files,
-					"then", what_then(args, plan)));
+					"then", what_then(args, plan), "policy_notes", plan->draft.notes));
 }
 
 int ctl_configure(const struct ctl_args *args)

@@ -14,15 +14,23 @@
 #define CTL_NOT_GIVEN	(-1)
 #define CTL_UNLIMITED	(-2)
 
+#define CTL_ADDRESSES_MAX	64
+#define CTL_ANNOTATIONS_MAX	64
+
 /* The command line of a command. Strings that were not given are NULL. */
 struct ctl_args {
-	bool json, dry_run, remove, full, all;
+	bool json, dry_run, remove, full, all, force, without_policy;
 	bool has_tenant;
 	uint32_t tenant;
 	uint32_t count;
 	int64_t max_vqps, max_mrs, max_bytes, max_rate;	/* or CTL_NOT_GIVEN, CTL_UNLIMITED */
 	uint8_t priority;	/* 0 if it was not given */
-	const char *netns, *address, *name, *socket, *device, *bundle, *config;
+	uint32_t pid;		/* likewise */
+	const char *netns, *address, *name, *socket, *device, *bundle, *config, *container, *network;
+	const char *addresses[CTL_ADDRESSES_MAX];	/* each --address; `address` is the last one */
+	unsigned int naddresses;
+	const char *annotations[CTL_ANNOTATIONS_MAX];	/* each --annotation, as KEY=VALUE */
+	unsigned int nannotations;
 	char **words;		/* the arguments that are no options */
 	int nwords;
 };
@@ -96,5 +104,8 @@ int ctl_configure(const struct ctl_args *args);
 int ctl_selftest(const struct ctl_args *args);
 int ctl_doctor(const struct ctl_args *args);
 int ctl_cdi(const struct ctl_args *args);
+int ctl_policy_init(const struct ctl_args *args);
+int ctl_policy_check(const struct ctl_args *args);
+int ctl_policy_explain(const struct ctl_args *args);
 
 #endif

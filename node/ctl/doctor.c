@@ -24,7 +24,7 @@ static const struct {
 	{ "vqpd and its meta servers", ctl_doctor_vqpd },
 	{ "the container engines", ctl_doctor_engines },
 	{ "the CNI network lists", ctl_doctor_lists },
-	{ "the operator's file", ctl_doctor_policy },
+	{ "the policy", ctl_doctor_policy },
 };
 
 static void examine(struct ctl_doctor *doctor)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What starts containers: engines' configurations, CNI network lists, the operator's file. */
+/* What starts containers: engines' configurations, CNI network lists. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <glob.h>
@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "../../common/cleanup.h"
-#include "../../common/config.h"
-#include "../policy.h"
 #include "doctor.h"
 #include "engine.h"
 #include "file.h"
@@ -279,29 +277,4 @@ void ctl_doctor_lists(struct ctl_doctor *d)
 	}
 	if (any)
 		look_at_plugin(d);
-}
-
-/* ---- The operator's file ---- */
-
-void ctl_doctor_policy(struct ctl_doctor *d)
-{
-	cleanup_error struct vqp_error error = { 0 };
-	struct vqp_policy policy = { 0 };
-	cleanup_free char *text = NULL;
-	char path[PATH_MAX];
-	size_t bytes;
-	int ret = vqp_config_read(ctl_doctor_path(d, VQP_CONFIG_FILE, path), &text, &bytes, &error);
-
-	if (!ret)
-		ret = vqp_policy_parse_old(&policy, text, bytes, &error);
-	vqp_policy_clear(&policy);
-	if (ret == -ENOENT)
-		ret = 0;
-	if (ret == -EACCES)
-		ctl_doctor_find(d, CTL_UNTRIED, "policy.file", VQP_CONFIG_FILE, "run as root", "%s", vqp_error_text(&error));
-	else if (ret)
-		ctl_doctor_find(d, CTL_FAILS, "policy.file", VQP_CONFIG_FILE, "mend the file: man vqp-runtime.json; no container starts",
-				"%s", vqp_error_text(&error));
-	else
-		ctl_doctor_find(d, CTL_OK, "policy.file", VQP_CONFIG_FILE, NULL, access(path, F_OK) ? "not there: tenant 1 for all" : "right");
 }

@@ -18,7 +18,7 @@
 static const struct ctl_command commands[] = {
 	{ "status", NULL, "s", 0, 0, "", "the node, vqpd and its meta servers, and the module's counters", ctl_status },
 	{ "ns", "list", "", 0, 0, "", "VQP namespaces of this node", ctl_ns_list },
-	{ "ns", "add", "ntaNVMBRP", 0, 0, "--netns NETNS --tenant T --address A [--name NAME] [LIMIT]...",
+	{ "ns", "add", "ntaNVMBRPW", 0, 0, "--netns NETNS --tenant T --address A [--name NAME] [--without-policy] [LIMIT]...",
 	  "make the VQP namespace of a network namespace", ctl_ns_add },
 	{ "ns", "set", "ntaVMBRP", 0, 0, "--netns NETNS | --tenant T --address A, and LIMIT...",
 	  "change limits of a VQP namespace that is there", ctl_ns_set },
@@ -37,6 +37,11 @@ static const struct ctl_command commands[] = {
 	  "what the RDMA device can do, and whether it is what vqp needs", ctl_selftest },
 	{ "doctor", NULL, "sAb", 0, 0, "[--all] [--bundle FILE] [--socket PATH]",
 	  "what is wrong with this node, and what to do", ctl_doctor },
+	{ "policy", "init", "f", 0, 0, "[--force]", "write the policy that this node's files stand for", ctl_policy_init },
+	{ "policy", "check", "", 0, 1, "[FILE]", "is the policy right, and does it count?", ctl_policy_check },
+	{ "policy", "explain", "kpnwai", 0, 0,
+	  "--container ID | --pid N | --netns NETNS | --address A..., and [--network LIST] [--annotation KEY=VALUE]...",
+	  "what the policy gives to a container, and by which rule", ctl_policy_explain },
 	{ "configure", NULL, "drC", 1, 1, "docker|containerd|podman|crio [--config PATH] [--dry-run] [--remove]",
 	  "tell a container engine of the runtime vqp, or take that back", ctl_configure },
 	{ "cdi", NULL, "", 0, 0, "", "print the CDI specification of the device vqp.io/device=vqp", ctl_cdi },
@@ -73,6 +78,11 @@ static void print_help(const char *noun)
 	puts("  --config PATH      the engine's main file, where that is not the usual one");
 	puts("  --dry-run          change nothing, print what would be written");
 	puts("  --remove           take out what configure has written, and nothing else");
+	puts("  --force            have policy init replace a policy that is there");
+	puts("  --container ID     a container of docker, podman, containerd, CRI-O, runc or crun; with docker and podman also its name");
+	puts("  --network LIST     the CNI network list that attaches the container");
+	puts("  --annotation K=V   an annotation of the container");
+	puts("  --without-policy   do not ask the policy");
 	puts("  --socket PATH      of vqpd, for status and doctor (default " VQPD_SOCKET_PATH ")");
 	puts("");
 	puts("Exit status: 0, or as in sysexits.h; 1: a check of selftest failed, or doctor found a fault; 69: no module, no daemon or no RDMA device; 68: nobody has the");
@@ -124,6 +134,14 @@ static uint8_t take_priority(const char *value)
 	errx(EX_USAGE, "--priority takes low, normal or high, not '%s'", value);
 }
 
+/* Adds a value of an option that may be given several times. */
+static void add_value(const char *option, const char *values[], unsigned int *count, unsigned int max, const char *value)
+{
+	if (*count == max)
+		errx(EX_USAGE, "%s may be given %u times", option, max);
+	values[(*count)++] = value;
+}
+
 static void take_option(struct ctl_args *args, int option, const char *value)
 {
 	switch (option) {
@@ -139,6 +157,25 @@ static void take_option(struct ctl_args *args, int option, const char *value)
 		break;
 	case 'a':
 		args->address = value;
+		add_value("--address", args->addresses, &args->naddresses, CTL_ADDRESSES_MAX, value);
+		break;
+	case 'i':
+		add_value("--annotation", args->annotations, &args->nannotations, CTL_ANNOTATIONS_MAX, value);
+		break;
+	case 'k':
+		args->container = value;
+		break;
+	case 'p':
+		args->pid = vqp_option_number("--pid", value, 1, INT32_MAX);
+		break;
+	case 'w':
+		args->network = value;
+		break;
+	case 'f':
+		args->force = true;
+		break;
+	case 'W':
+		args->without_policy = true;
 		break;
 	case 'N':
 		args->name = value;
@@ -214,6 +251,12 @@ int main(int argc, char **argv)
 		{ "max-bytes", required_argument, NULL, 'B' },
 		{ "max-rate", required_argument, NULL, 'R' },
 		{ "priority", required_argument, NULL, 'P' },
+		{ "force", no_argument, NULL, 'f' },
+		{ "container", required_argument, NULL, 'k' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "network", required_argument, NULL, 'w' },
+		{ "annotation", required_argument, NULL, 'i' },
+		{ "without-policy", no_argument, NULL, 'W' },
 		{ 0 },
 	};
 	struct ctl_args args = {

@@ -8,6 +8,9 @@
 #include "../../common/cleanup.h"
 #include "../../common/limits.h"
 #include "../../common/netns.h"
+#include "../../common/terms.h"
+#include "../policy.h"
+#include "addresses.h"
 #include "ctl.h"
 
 const char *const ctl_priorities[] = {
@@ -135,6 +138,44 @@ static int add(const struct ctl_args *args, const json_t *request)
 	return ret;
 }
 
+/* Asks the policy about a network namespace. 0 or the exit status. */
+static int judge(const struct ctl_args *args, int fd, const struct vqp_terms *wish, struct vqp_terms *terms)
+{
+	cleanup_policy struct vqp_policy policy = { 0 };
+	cleanup_error struct vqp_error error = { 0 };
+	struct ctl_addresses addresses;
+	size_t rule;
+	int ret = ctl_addresses_read(&addresses, fd, &error);
+
+	if (ret)
+		return ctl_fail(args, ret, "--netns %s: %s", args->netns, vqp_error_text(&error));
+	ret = vqp_policy_load(&policy, VQP_CONFIG_DIR, &error);
+	if (!ret)
+		ret = vqp_policy_decide(&policy, &(struct vqp_has){ NULL, addresses.gids, addresses.count }, wish, terms, &rule, &error);
+	return ret ? ctl_fail(args, ret, "%s (--without-policy does not ask)", vqp_error_text(&error)) : 0;
+}
+
+/* Adds the limits of the rule by which the policy lets the request be. 0 or the exit status. */
+static int put_terms(const struct ctl_args *args, int fd, json_t *request)
+{
+	cleanup_terms struct vqp_terms terms = { 0 }, wish = { .tenant = args->tenant, .limits = json_object() };
+	json_auto_t *normal = vqp_limits_default();
+	const char *name;
+	json_t *limit;
+	int ret;
+
+	strcpy(wish.address, json_string_value(json_object_get(request, "gid")));
+	put_limits(args, wish.limits);
+	ret = judge(args, fd, &wish, &terms);
+	if (ret)
+		return ret;
+	/* What is normal is left out: a namespace that is there keeps what was set since. */
+	json_object_foreach(terms.limits, name, limit)
+		if (!json_equal(limit, json_object_get(normal, name)))
+			json_object_set(request, name, limit);
+	return 0;
+}
+
 int ctl_ns_add(const struct ctl_args *args)
 {
 	json_auto_t *request = json_object();
@@ -160,7 +201,9 @@ int ctl_ns_add(const struct ctl_args *args)
 	if (args->name)
 		json_object_set_new(request, "name", json_string(args->name));
 	put_limits(args, request);
-	ret = add(args, request);
+	ret = args->without_policy ? 0 : put_terms(args, fd, request);
+	if (!ret)
+		ret = add(args, request);
 	if (ret || !args->json)
 		return ret;
 	return ctl_print_json(json_pack("{s:b, s:I, s:O}", "ok", 1, "tenant", (json_int_t)args->tenant,

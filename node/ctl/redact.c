@@ -17,7 +17,7 @@
 static const char *const kept_keys[] = {
 	/* vqp's own */
 	"tenant", "tenants", "address", "addresses", "limits", "max_vqps", "max_mrs", "max_bytes", "max_rate", "priority",
-	"vqpd", "subnet", "networks", "runtime", "stage", "VQPD_OPTIONS", "VQP_METAD_OPTIONS",
+	"vqpd", "subnet", "networks", "network", "by_annotation", "runtime", "stage", "VQPD_OPTIONS", "VQP_METAD_OPTIONS",
 	/* CNI */
 	"cniVersion", "name", "type", "bridge", "master", "mtu", "gateway", "isGateway", "ipMasq", "rangeStart", "rangeEnd", "dst",
 	/* CDI and hooks */

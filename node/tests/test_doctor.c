@@ -129,6 +129,18 @@ static void finds(void (*examine)(struct ctl_doctor *d), const char *id, const c
 	json_decref(d.findings);
 }
 
+static void finds_no(void (*examine)(struct ctl_doctor *d), const char *state)
+{
+	struct ctl_doctor d = { .root = root, .findings = json_array() };
+	const json_t *finding;
+	size_t i;
+
+	examine(&d);
+	json_array_foreach(d.findings, i, finding)
+		assert_string_not_equal(json_string_value(json_object_get(finding, "state")), state);
+	json_decref(d.findings);
+}
+
 static void old_and_untried_kernels_are_named(void **state)
 {
 	(void)state;
@@ -213,7 +225,6 @@ static void programs_are_found_in_texts(void **state)
 static void the_list_that_an_engine_uses_has_the_plugin(void **state)
 {
 	(void)state;
-	finds(ctl_doctor_policy, "policy.file", "ok", "not there");
 	put("/etc/cni/net.d/20-b.conflist", "{\"plugins\": [{\"type\": \"bridge\"}]}");
 	finds(ctl_doctor_lists, "cni.list", "ok", "needs none");
 	configure("containerd");
@@ -234,13 +245,32 @@ static void the_list_that_an_engine_uses_has_the_plugin(void **state)
 	finds(ctl_doctor_lists, "cni.list", "warning", "no CNI network");
 }
 
-static void the_operator_s_file_is_checked(void **state)
+static void the_policy_is_checked(void **state)
 {
 	(void)state;
-	put("/etc/vqp/runtime.json", "{\"tenant\": 7}");
+	finds(ctl_doctor_policy, "policy.file", "fault", "no policy");
+	put("/etc/vqp/policy.json", "{\"rules\": []}");
+	finds(ctl_doctor_policy, "policy.file", "warning", "no rule");
+	put("/etc/vqp/policy.json", "{\"rules\": [{\"subnet\": \"any\", \"tenant\": 7}]}");
 	finds(ctl_doctor_policy, "policy.file", "ok", "right");
+	put("/etc/vqp/policy.json", "{\"rules\": [{\"subnet\": \"any\", \"tennant\": 7}]}");
+	finds(ctl_doctor_policy, "policy.file", "fault", "tennant");
+}
+
+static void the_file_that_was_the_policy_is_told(void **state)
+{
+	(void)state;
 	put("/etc/vqp/runtime.json", "{\"tennant\": 7}");
 	finds(ctl_doctor_policy, "policy.file", "fault", "tennant");
+	put("/etc/vqp/runtime.json", "{\"tenant\": 7}");
+	finds(ctl_doctor_policy, "policy.file", "warning", "read as a policy");
+	finds(ctl_doctor_policy, "policy.file", "ok", "right");
+	put("/etc/vqp/policy.json", "{\"rules\": [{\"subnet\": \"any\", \"tenant\": 7}]}");
+	finds(ctl_doctor_policy, "policy.file", "warning", "do not count any more");
+	/* what is vqp-runtime's is no policy */
+	put("/etc/vqp/runtime.json", "{\"stage\": \"prestart\"}");
+	finds(ctl_doctor_policy, "policy.file", "ok", "right");
+	finds_no(ctl_doctor_policy, "warning");
 }
 
 static void link_driver(const char *driver)
@@ -340,7 +370,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_engine_s_programs_are_there, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(an_engine_s_other_files_are_there, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(the_list_that_an_engine_uses_has_the_plugin, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(the_operator_s_file_is_checked, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(the_policy_is_checked, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(the_file_that_was_the_policy_is_told, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(meta_servers_are_asked, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(addresses_are_this_node_s, make_tree, remove_tree),
 		cmocka_unit_test(programs_are_found_in_texts),

@@ -49,16 +49,15 @@ write_list() {
 	jq -n --argjson more "$1" '{cniVersion: "1.0.0", name: "doctor", plugins: ([{type: "bridge", password: "S3CRET"}] + $more)}' >"$list"
 }
 
-# The operator's file with an error, until it is as it was.
-misses_operator_s_file() {
-	local file=/etc/vqp/runtime.json status=0
+# The policy with an error, and no policy, until it is as it was.
+misses_policy() {
+	local file=/etc/vqp/policy.json status=0
 
-	mkdir -p "${file%/*}"
-	[[ ! -e $file ]] || mv "$file" "$file.mine"
-	echo '{"tennant": 7}' >"$file"
+	mv "$file" "$file.mine"
 	finds fault policy.file || status=$?
-	rm "$file"
-	[[ ! -e $file.mine ]] || mv "$file.mine" "$file"
+	echo '{"rules": [{"subnet": "any", "tennant": 7}]}' >"$file"
+	finds fault policy.file || status=$?
+	mv "$file.mine" "$file"
 	return $status
 }
 

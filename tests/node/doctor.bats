@@ -105,8 +105,8 @@ teardown_file() {
 		"$other/vqpctl" doctor | grep "vqpd is \"vqpd 0.0.1\""'
 }
 
-@test "doctor: the operator's file is not what it should be" {
-	on 1 misses_operator_s_file
+@test "doctor: the policy is not what it should be" {
+	on 1 misses_policy
 }
 
 @test "doctor: the MTU is too small" {

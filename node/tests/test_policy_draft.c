@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "../../common/tests/unit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "../ctl/file.h"
+#include "../ctl/policy_draft.h"
+#include "../policy.h"
+
+/* A tree that stands for the file system of a node. */
+static char root[] = "/tmp/vqp-test-draft-XXXXXX";
+
+static int make_tree(void **state)
+{
+	(void)state;
+	strcpy(root + strlen(root) - strlen("XXXXXX"), "XXXXXX");
+	return !mkdtemp(root);
+}
+
+static int remove_tree(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	return system(command);
+}
+
+static void put(const char *path, const char *text)
+{
+	char full[PATH_MAX];
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	assert_int_equal(ctl_file_replace(full, &(struct stat){ .st_mode = 0644 }, text), 0);
+}
+
+/* The draft has exactly these rules and so many notes, and its text is the policy of these rules. */
+static void drafts(const char *expected, size_t notes)
+{
+	json_t *rules = json_loads(expected, 0, NULL), *drafted = json_array(), *item;
+	struct ctl_policy_draft draft;
+	struct vqp_policy policy = { 0 };
+	struct vqp_error error = { 0 };
+	size_t i;
+
+	assert_int_equal(ctl_policy_draft_make(&draft, root, &error), 0);
+	json_array_foreach(draft.rules, i, item) {
+		json_array_append(drafted, json_object_get(item, "rule"));
+		assert_true(json_string_length(json_object_get(item, "why")) > 0);
+	}
+	if (!json_equal(rules, drafted))
+		fail_msg("%s, not %s", json_dumps(drafted, 0), expected);
+	assert_int_equal(json_array_size(draft.notes), notes);
+	assert_int_equal(vqp_policy_parse(&policy, draft.text, strlen(draft.text), &error), 0);
+	assert_true(json_equal(json_object_get(policy.json, "rules"), rules));
+	json_decref(rules);
+	json_decref(drafted);
+	vqp_policy_clear(&policy);
+	vqp_error_clear(&error);
+	ctl_policy_draft_clear(&draft);
+}
+
+static void a_node_without_anything_has_one_tenant(void **state)
+{
+	(void)state;
+	drafts("[{\"subnet\": \"any\", \"tenant\": 1}]", 0);
+	put("/etc/cni/net.d/10-a.conflist", "{\"name\": \"a\", \"plugins\": [{\"type\": \"bridge\"}]}");
+	put("/etc/cni/net.d/20-b.conf", "no JSON");
+	put("/etc/vqp/runtime.json", "{\"stage\": \"prestart\"}");
+	drafts("[{\"subnet\": \"any\", \"tenant\": 1}]", 0);
+}
+
+static void a_list_s_tenant_is_allowed_by_its_name(void **state)
+{
+	(void)state;
+	put("/etc/cni/net.d/10-b.conflist", "{\"name\": \"b\", \"plugins\": [{\"type\": \"ptp\"}, {\"type\": \"vqp\", \"tenant\": 7}]}");
+	put("/etc/cni/net.d/05-a.conf", "{\"name\": \"a\", \"type\": \"vqp\"}");
+	put("/etc/cni/net.d/20-c.conflist", "{\"name\": \"c\", \"plugins\": [{\"type\": \"vqp\", \"address\": \"10.9.0.1\"}]}");
+	drafts("[{\"network\": \"a\", \"tenant\": 1}, {\"network\": \"b\", \"tenant\": 7},"
+	       " {\"network\": \"c\", \"tenant\": 1, \"may_choose\": {\"addresses\": [\"10.9.0.1\"]}}]", 1);
+}
+
+static void a_high_priority_is_allowed_and_lower_limits_need_no_word(void **state)
+{
+	(void)state;
+	put("/etc/cni/net.d/10-a.conflist", "{\"name\": \"a\", \"plugins\": [{\"type\": \"vqp\", \"limits\": {\"max_vqps\": 5, \"priority\": 3}}]}");
+	put("/etc/cni/net.d/20-b.conflist", "{\"name\": \"b\", \"plugins\": [{\"type\": \"vqp\", \"limits\": {\"max_vqps\": 5, \"priority\": 1}}]}");
+	drafts("[{\"network\": \"a\", \"tenant\": 1, \"limits\": {\"priority\": 3}}, {\"network\": \"b\", \"tenant\": 1}]", 1);
+}
+
+static void what_cannot_be_a_rule_is_told(void **state)
+{
+	(void)state;
+	put("/etc/cni/net.d/10-a.conflist", "{\"name\": \"a\", \"plugins\": [{\"type\": \"vqp\", \"tenant\": 7}]}");
+	put("/etc/cni/net.d/20-a.conflist", "{\"name\": \"a\", \"plugins\": [{\"type\": \"vqp\", \"tenant\": 8}]}");
+	put("/etc/cni/net.d/30-b.conflist", "{\"name\": \"b\", \"plugins\": [{\"type\": \"vqp\", \"tenant\": \"9\"}]}");
+	put("/etc/cni/net.d/40-c.conflist", "{\"name\": \"../c\", \"plugins\": [{\"type\": \"vqp\"}]}");
+	put("/etc/cni/net.d/50-d.conflist", "{\"name\": \"d\", \"plugins\": [{\"type\": \"vqp\", \"capabilities\": {\"vqp\": true}}]}");
+	/* the three, what the runtime says, and containers without a list */
+	drafts("[{\"network\": \"a\", \"tenant\": 7}, {\"network\": \"d\", \"tenant\": 1}]", 5);
+}
+
+static void the_old_file_s_rules_stay(void **state)
+{
+	(void)state;
+	put("/etc/vqp/runtime.json", "{\"tenant\": 3, \"networks\": [{\"subnet\": \"10.7.0.0/16\", \"tenant\": 7}]}");
+	drafts("[{\"subnet\": \"10.7.0.0/16\", \"tenant\": 7}, {\"subnet\": \"any\", \"tenant\": 3}]", 1);
+}
+
+static void a_list_goes_before_the_old_file_and_may_still_be_annotated(void **state)
+{
+	(void)state;
+	put("/etc/vqp/runtime.json", "{\"tenant\": 3, \"annotations\": {\"networks\": [\"a\", \"other\"]}}");
+	put("/etc/cni/net.d/10-a.conflist", "{\"name\": \"a\", \"plugins\": [{\"type\": \"vqp\", \"tenant\": 7}]}");
+	drafts("[{\"network\": \"a\", \"tenant\": 7, \"by_annotation\": true},"
+	       " {\"network\": \"other\", \"tenant\": 3, \"by_annotation\": true}, {\"subnet\": \"any\", \"tenant\": 3}]", 1);
+}
+
+static void an_old_file_that_is_wrong_is_not_guessed_at(void **state)
+{
+	struct ctl_policy_draft draft;
+	struct vqp_error error = { 0 };
+
+	(void)state;
+	put("/etc/vqp/runtime.json", "{\"tennant\": 3}");
+	assert_int_equal(ctl_policy_draft_make(&draft, root, &error), -EINVAL);
+	assert_non_null(strstr(vqp_error_text(&error), "/etc/vqp/runtime.json"));
+	assert_non_null(strstr(vqp_error_text(&error), "tennant"));
+	vqp_error_clear(&error);
+	ctl_policy_draft_clear(&draft);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_node_without_anything_has_one_tenant, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(a_list_s_tenant_is_allowed_by_its_name, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(a_high_priority_is_allowed_and_lower_limits_need_no_word, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(what_cannot_be_a_rule_is_told, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(the_old_file_s_rules_stay, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(a_list_goes_before_the_old_file_and_may_still_be_annotated, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(an_old_file_that_is_wrong_is_not_guessed_at, make_tree, remove_tree),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
