@@ -26,6 +26,18 @@ docker_tenant_of_the_network() {
 	docker network rm seven
 }
 
+# PLATFORM: what the policy gives to a container of it is what it has.
+explained() {
+	local address
+
+	"$1_start" x1 sleep 1000
+	address=$("$1_address" x1)
+	vqpctl policy explain --container x1 --json >"$WORK/x1.said"
+	jq -e --arg address "::ffff:$address" '.ok and .tenant == 1 and .rule.number == 1 and
+		(.now | length == 1) and .now[0].gid == $address and .address == $address' "$WORK/x1.said"
+	"$1_remove" x1
+}
+
 podman_cdi() {
 	podman run --detach --device vqp.io/device=vqp --network vqp-test --name x1 --rootfs $rootfs \
 		vqpt echo-server 7000

@@ -56,6 +56,11 @@ lives_and_ends() {
 @test "podman: start, transfer, exec, stop, kill -9" { lives_and_ends podman; }
 @test "containerd: start, transfer, exec, stop, kill -9" { lives_and_ends containerd; }
 
+@test "vqpctl policy explain knows the containers of each" {
+	on 1 'for platform in runc crun docker podman containerd; do explained $platform; done
+		jq -e ".network == \"net\"" "$WORK/x1.said"'
+}
+
 @test "cgroup v1: runc and crun grant the device, and no more" {
 	on 1 cgroup_v1_grants_the_device
 }
@@ -117,10 +122,11 @@ lives_and_ends() {
 }
 
 @test "podman: hostile annotations start no container" {
-	run on 1 'podman run --rm --runtime vqp --annotation io.vqp.tenant=9 --network vqp-test --rootfs $rootfs true'
+	run on 1 'policy "{\"subnet\": \"any\", \"tenant\": 1, \"may_choose\": {\"tenants\": [2]}}"
+		podman run --rm --runtime vqp --annotation io.vqp.tenant=9 --network vqp-test --rootfs $rootfs true'
 	echo "$output"
 	[ "$status" -ne 0 ]
-	[[ $output == *"annotation io.vqp.tenant: 9 is not among"* ]]
+	[[ $output == *"rule 1 of /etc/vqp/policy.json (line 3): tenant 9"* ]]
 }
 
 @test "rootless podman says that only root can" {

@@ -98,16 +98,16 @@ no_rule_for_the_plugin() {
 	says 1 'no rule of /etc/vqp/policy.json' attach "$conf" n1
 	has_namespaces 0
 	rules '{"network": "blue", "tenant": 8}'
-	says 1 'tenant 7 is asked for' attach "$conf" n1
+	says 1 'tenant 7 is asked for' attach "$conf" n2
 	has_namespaces 0
 	rules '{"network": "blue", "tenant": 7, "limits": {"max_vqps": 4}}'
-	attach "$conf" n1
+	attach "$conf" n3
 	has_namespaces 1
 	vqpctl ns list --json | jq -e 'any(.[]; .tenant == 7 and .max_vqps == 4)'
-	vqpctl policy explain --netns n1 >"$WORK/said"
+	vqpctl policy explain --netns n3 >"$WORK/said"
 	grep -qx 'network  *blue, by the VQP namespace that it has' "$WORK/said"
 	grep -qx 'by rule  *1 of /etc/vqp/policy.json, line .*' "$WORK/said"
-	detach "$conf" n1
+	detach "$conf" n3
 }
 
 init() {
