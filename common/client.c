@@ -178,18 +178,6 @@ static int receive_line(int fd, long long deadline, char **line, struct vqp_erro
 	}
 }
 
-/* Returns the value of an errno name such as "EEXIST". */
-static int errno_by_name(const char *name)
-{
-	for (int err = 1; name && err < 200; err++) {
-		const char *candidate = strerrorname_np(err);
-
-		if (candidate && !strcmp(candidate, name))
-			return err;
-	}
-	return EPROTO;
-}
-
 /* Parses an answer. 0, or a positive errno value, as vqpd_call() returns for an answer. */
 static int parse_reply(const char *line, json_t **reply, struct vqp_error *error)
 {
@@ -200,7 +188,7 @@ static int parse_reply(const char *line, json_t **reply, struct vqp_error *error
 	if (!answer || json_unpack(answer, "{s:b, s?s, s?s}", "ok", &ok, "errno", &name, "error", &text))
 		ret = vqp_error_set(error, EPROTO, "vqpd's answer makes no sense (is it of another version?): %.200s", line);
 	else if (!ok)
-		ret = vqp_error_set(error, errno_by_name(name), "%s", text ? text : "vqpd refused without a reason");
+		ret = vqp_error_set(error, vqp_error_by_name(name), "%s", text ? text : "vqpd refused without a reason");
 	else
 		ret = 0;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cleanup.h"
 #include "error.h"
@@ -58,4 +60,15 @@ void vqp_error_clear(struct vqp_error *error)
 {
 	free(error->text);
 	*error = (struct vqp_error){ 0 };
+}
+
+int vqp_error_by_name(const char *name)
+{
+	for (int err = 1; name && err < 200; err++) {
+		const char *candidate = strerrorname_np(err);
+
+		if (candidate && !strcmp(candidate, name))
+			return err;
+	}
+	return EPROTO;
 }

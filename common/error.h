@@ -31,6 +31,9 @@ const char *vqp_error_reason(const struct vqp_error *error);
 /* Frees the text; afterwards nothing has failed. */
 void vqp_error_clear(struct vqp_error *error);
 
+/* Returns the value of an errno name such as "EEXIST"; EPROTO if that is none, or NULL. */
+int vqp_error_by_name(const char *name);
+
 /* A variable that is cleared when it goes out of scope. */
 #define cleanup_error	__attribute__((cleanup(vqp_error_clear)))
 

@@ -26,8 +26,22 @@ void vqp_line_init(struct vqp_line *line, int fd, size_t max)
 	*line = (struct vqp_line){ .fd = fd, .max = max, .passed_fd = NO_FD, .line_fd = NO_FD };
 }
 
+int vqp_line_secure(struct vqp_line *line, const struct vqp_tls_key *key, bool is_server)
+{
+	if (key)
+		line->tls = vqp_tls_begin(key, line->fd, is_server);
+	return key && !line->tls ? -ENOMEM : 0;
+}
+
+void vqp_line_expose(struct vqp_line *line)
+{
+	vqp_tls_end(line->tls);
+	line->tls = NULL;
+}
+
 void vqp_line_exit(struct vqp_line *line)
 {
+	vqp_line_expose(line);
 	replace(&line->fd, -1);
 	replace(&line->passed_fd, NO_FD);
 	replace(&line->line_fd, NO_FD);
@@ -90,23 +104,37 @@ static ssize_t receive(struct vqp_line *line)
 	return n;
 }
 
+static int make_room(struct vqp_line *line)
+{
+	size_t room = line->in_room * 2 + FILL_BYTES;
+	char *grown;
+
+	if (line->in_room - line->in_bytes >= FILL_BYTES)
+		return 0;
+	grown = realloc(line->in, room);
+	if (!grown)
+		return -ENOMEM;
+	line->in = grown;
+	line->in_room = room;
+	return 0;
+}
+
 int vqp_line_fill(struct vqp_line *line)
 {
 	ssize_t n;
 
-	if (line->in_room - line->in_bytes < FILL_BYTES) {
-		size_t room = line->in_room * 2 + FILL_BYTES;
-		char *grown = realloc(line->in, room);
+	do {
+		int ret = make_room(line);
 
-		if (!grown)
-			return -ENOMEM;
-		line->in = grown;
-		line->in_room = room;
-	}
-	n = receive(line);
-	if (n < 0)
-		return n == -EAGAIN || n == -EINTR ? 1 : n;
-	line->in_bytes += n;
+		if (ret)
+			return ret;
+		n = line->tls ? vqp_tls_recv(line->tls, line->in + line->in_bytes, line->in_room - line->in_bytes)
+			      : receive(line);
+		if (n < 0)
+			return n == -EAGAIN || n == -EINTR ? 1 : n;
+		line->in_bytes += n;
+		/* No event tells of what remains of a record, which has at most 16 KiB. */
+	} while (n && line->tls && vqp_tls_pending(line->tls));
 	return n > 0;
 }
 
@@ -172,16 +200,25 @@ int vqp_line_queue(struct vqp_line *line, const json_t *object)
 	return 0;
 }
 
+static ssize_t send_some(struct vqp_line *line, const char *data, size_t bytes)
+{
+	ssize_t n;
+
+	if (line->tls)
+		return vqp_tls_send(line->tls, data, bytes);
+	do
+		n = send(line->fd, data, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
 int vqp_line_flush(struct vqp_line *line)
 {
 	while (vqp_line_unsent(line)) {
-		ssize_t n = send(line->fd, line->out + line->out_done,
-				 line->out_bytes - line->out_done, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n = send_some(line, line->out + line->out_done, line->out_bytes - line->out_done);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
-			return errno == EAGAIN ? 0 : -errno;
+			return n == -EAGAIN ? 0 : n;
 		line->out_done += n;
 	}
 	free(line->out);
@@ -204,6 +241,7 @@ int vqp_line_call(struct vqp_line *line, const json_t *request, json_t **reply, 
 			return ret;
 		if (vqp_line_unsent(line))
 			pfd.events |= POLLOUT;
+		pfd.events = vqp_line_events(line, pfd.events);
 		if (left <= 0 || poll(&pfd, 1, left) == 0)
 			return -ETIMEDOUT;
 		if (pfd.revents & ~POLLOUT) {

@@ -9,11 +9,14 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "tls.h"
+
 #define VQP_LINE_MAX	(64U << 10)	/* the most bytes of a request */
 #define VQP_LINE_REPLY_MAX (16U << 20)	/* the most bytes of an answer */
 
 struct vqp_line {
 	int fd;
+	struct vqp_tls *tls;	/* what encrypts the connection; NULL if nothing does */
 	size_t max;		/* the most bytes of a line that arrives */
 	char *in;
 	size_t in_bytes, in_room;
@@ -30,9 +33,30 @@ void vqp_line_init(struct vqp_line *line, int fd, size_t max);
 void vqp_line_exit(struct vqp_line *line);
 
 /*
+ * Has the connection, of which nothing has been sent or received, begin by TLS. No descriptors come
+ * by it. 0, also if `key` is NULL, and then nothing is encrypted; or -ENOMEM.
+ */
+int vqp_line_secure(struct vqp_line *line, const struct vqp_tls_key *key, bool is_server);
+
+/* Goes on without TLS, which the client does not speak: -ENOPROTOOPT of vqp_line_fill(). */
+void vqp_line_expose(struct vqp_line *line);
+
+/* Has the other end not proved yet that it knows the key? */
+static inline bool vqp_line_is_new(const struct vqp_line *line)
+{
+	return line->tls && vqp_tls_is_new(line->tls);
+}
+
+/* Returns the events that the connection waits for, of which the caller wants `events`. */
+static inline uint32_t vqp_line_events(const struct vqp_line *line, uint32_t events)
+{
+	return vqp_line_is_new(line) ? vqp_tls_events(line->tls) : events;
+}
+
+/*
  * Reads bytes that have arrived. 1, also if there are none yet; 0 if the other end has closed; or a
  * negative errno value: -EPROTO if a second descriptor comes before the line of the first is
- * complete, so that it is not clear which belongs to which line.
+ * complete, so that it is not clear which belongs to which line; and those of vqp_tls_recv().
  */
 int vqp_line_fill(struct vqp_line *line);
 

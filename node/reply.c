@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../common/cleanup.h"
+#include "../common/error.h"
 #include "reply.h"
 
 json_t *vqp_reply_error(int err, const char *format, ...)
@@ -32,4 +33,9 @@ const char *vqp_reply_text(const json_t *reply)
 		return NULL;
 	text = json_string_value(json_object_get(reply, "error"));
 	return text ? text : "refused without a reason";
+}
+
+int vqp_reply_errno(const json_t *reply)
+{
+	return vqp_error_by_name(json_string_value(json_object_get(reply, "errno")));
 }

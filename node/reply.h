@@ -11,4 +11,7 @@ json_t *vqp_reply_error(int err, const char *format, ...) __attribute__((format(
 /* Returns the text of a refusal, which lives as long as `reply`; NULL if `reply` is no refusal. */
 const char *vqp_reply_text(const json_t *reply);
 
+/* Returns the positive errno value of a refusal; EPROTO if it names none that is known. */
+int vqp_reply_errno(const json_t *reply);
+
 #endif

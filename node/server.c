@@ -23,7 +23,7 @@ static struct vqp_client *client_of(struct vqp_watch *watch)
 	return (struct vqp_client *)((char *)watch - offsetof(struct vqp_client, watch));
 }
 
-void vqp_server_tick(struct vqp_server *server)
+static void go_on_accepting(struct vqp_server *server)
 {
 	if (!server->full || server->count == VQP_SERVER_CLIENTS_MAX)
 		return;
@@ -45,12 +45,27 @@ static void drop(struct vqp_client *client)
 		client->next->link = client->link;
 	free(client);
 	server->count--;
-	vqp_server_tick(server);
+	go_on_accepting(server);
+}
+
+void vqp_server_tick(struct vqp_server *server)
+{
+	const uint64_t now = vqp_loop_now_ms();
+	struct vqp_client *client, *next;
+
+	for (client = server->clients; server->key && client; client = next) {
+		next = client->next;
+		if (vqp_line_is_new(&client->line) && now - client->since_ms > VQP_TLS_HANDSHAKE_MS)
+			drop(client);
+	}
+	go_on_accepting(server);
 }
 
 /* Returns the events that the client waits for. A hangup is reported in any case. */
 static uint32_t wanted_events(const struct vqp_client *client)
 {
+	if (vqp_line_is_new(&client->line))
+		return vqp_line_events(&client->line, 0);
 	if (vqp_line_unsent(&client->line))	/* A client that does not read answers sends nothing. */
 		return EPOLLOUT;
 	if (client->request)
@@ -105,6 +120,39 @@ static void serve(struct vqp_client *client)
 	}
 }
 
+/* Ends a client that does not know the key, and tells it so if it understands that. */
+static void refuse_stranger(struct vqp_client *client, int err)
+{
+	const struct vqp_server *server = client->server;
+	json_t *reply = vqp_reply_error(EKEYREJECTED, err == -ENOPROTOOPT
+					? "a key is wanted here: copy " VQP_TLS_KEY_FILE " from the server to this node"
+					: "the client has another key");
+
+	client->finished = true;
+	if (err == -ENOPROTOOPT) {
+		vqp_line_expose(&client->line);
+		vqp_server_answer(client, reply);
+		return;
+	}
+	if (reply && server->refused)
+		server->refused(client, reply);
+	json_decref(reply);
+	drop(client);
+}
+
+/* Receives what a client has sent. */
+static void receive(struct vqp_client *client)
+{
+	int ret = vqp_line_fill(&client->line);
+
+	if (ret == 1)
+		serve(client);
+	else if (ret == -ENOPROTOOPT || ret == -EKEYREJECTED)
+		refuse_stranger(client, ret);
+	else
+		drop(client);
+}
+
 static void client_ready(struct vqp_watch *watch, uint32_t events)
 {
 	struct vqp_client *client = client_of(watch);
@@ -114,10 +162,10 @@ static void client_ready(struct vqp_watch *watch, uint32_t events)
 			drop(client);
 		else
 			settle(client);
-	} else if (vqp_line_complete(&client->line) || vqp_line_fill(&client->line) == 1) {
+	} else if (vqp_line_complete(&client->line)) {
 		serve(client);
 	} else {
-		drop(client);
+		receive(client);
 	}
 }
 
@@ -128,6 +176,19 @@ static void stop_accepting(struct vqp_server *server)
 {
 	server->full = true;
 	vqp_loop_change(server->loop, &server->watch, 0);
+}
+
+/* Drops the oldest client that has not proved that it knows the key. Returns false if there is none. */
+static bool drop_stranger(struct vqp_server *server)
+{
+	struct vqp_client *oldest = NULL;
+
+	for (struct vqp_client *client = server->clients; client; client = client->next)
+		if (vqp_line_is_new(&client->line))
+			oldest = client;
+	if (oldest)
+		drop(oldest);
+	return oldest;
 }
 
 static void accept_client(struct vqp_watch *watch, uint32_t events)
@@ -146,15 +207,16 @@ static void accept_client(struct vqp_watch *watch, uint32_t events)
 	}
 	client->server = server;
 	client->watch = (struct vqp_watch){ .fd = fd, .ready = client_ready };
+	client->since_ms = vqp_loop_now_ms();
 	vqp_line_init(&client->line, fd, VQP_LINE_MAX);
 	client->next = server->clients;
 	client->link = &server->clients;
 	if (client->next)
 		client->next->link = &client->next;
 	server->clients = client;
-	if (++server->count == VQP_SERVER_CLIENTS_MAX)
+	if (++server->count == VQP_SERVER_CLIENTS_MAX && !drop_stranger(server))
 		stop_accepting(server);
-	if (vqp_loop_add(server->loop, &client->watch, EPOLLIN))
+	if (vqp_line_secure(&client->line, server->key, true) || vqp_loop_add(server->loop, &client->watch, EPOLLIN))
 		drop(client);
 }
 

@@ -22,6 +22,7 @@ struct vqp_client {
 	struct vqp_line line;
 	json_t *request;	/* It has been handed out and not been answered yet; or NULL. */
 	bool finished;		/* The client is to be closed. */
+	uint64_t since_ms;	/* when it connected */
 };
 
 struct vqp_server {
@@ -30,6 +31,7 @@ struct vqp_server {
 	struct vqp_client *clients;
 	unsigned int count;
 	bool full;
+	const struct vqp_tls_key *key;	/* The clients must prove that they know it; or NULL. */
 	void *owner;
 	/*
 	 * A request has arrived, which is borrowed. It is answered by vqp_server_answer(), now or
@@ -41,7 +43,10 @@ struct vqp_server {
 	 * once.
 	 */
 	void (*gone)(struct vqp_client *client);
-	/* A request is about to be refused by `reply`; client->request is NULL if it was no JSON. */
+	/*
+	 * A request is about to be refused by `reply`; client->request is NULL if it was no JSON, or
+	 * if the client does not know the key.
+	 */
 	void (*refused)(const struct vqp_client *client, const json_t *reply);	/* or NULL */
 };
 
@@ -71,7 +76,10 @@ int vqp_server_listen_tcp(struct vqp_server *server, struct vqp_loop *loop, cons
  */
 bool vqp_server_answer(struct vqp_client *client, json_t *reply);
 
-/* Is called from time to time: accepts again after want of memory or descriptors. */
+/*
+ * Is called from time to time: accepts again after want of memory or descriptors, and drops clients
+ * that have not proved within VQP_TLS_HANDSHAKE_MS that they know the key.
+ */
 void vqp_server_tick(struct vqp_server *server);
 
 void vqp_server_exit(struct vqp_server *server);

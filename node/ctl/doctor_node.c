@@ -8,6 +8,7 @@
 
 #include "../../common/cleanup.h"
 #include "../../common/client.h"
+#include "../tls.h"
 #include "ctl.h"
 #include "doctor.h"
 #include "program.h"
@@ -195,6 +196,7 @@ static void look_at_cluster(struct ctl_doctor *d, const json_t *status)
 	const json_t *metas = json_object_get(status, "meta"), *meta;
 	json_auto_t *list = NULL, *nodes = json_object();
 	cleanup_error struct vqp_error error = { 0 };
+	char path[PATH_MAX];
 	size_t i;
 
 	json_array_foreach(metas, i, meta)
@@ -202,6 +204,11 @@ static void look_at_cluster(struct ctl_doctor *d, const json_t *status)
 	if (!json_array_size(metas))
 		ctl_doctor_find(d, CTL_LIMITED, "meta.named", NULL, "VQPD_OPTIONS=\"--meta HOST\" in /etc/default/vqpd",
 				"vqpd knows no meta server: containers of other nodes are not found");
+	else if (access(ctl_doctor_path(d, VQP_TLS_KEY_FILE, path), F_OK))
+		ctl_doctor_find(d, CTL_LIMITED, "meta.key", VQP_TLS_KEY_FILE, "make one, and copy it to all nodes: README, \"On a real node\"",
+				"there is no key: whoever reaches a meta server can take over addresses");
+	else
+		ctl_doctor_find(d, CTL_OK, "meta.key", VQP_TLS_KEY_FILE, NULL, "meta servers are asked by TLS alone");
 	/* Without an answer of a meta server, its absence is the finding. */
 	if (json_object_size(nodes) && !ask_vqpd(d, "list", &list, &error))
 		look_at_addresses(d, json_object_get(status, "node"), json_object_get(list, "namespaces"), nodes);

@@ -2,18 +2,16 @@
 /* The command vqpctl meta. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <netdb.h>
+#include <limits.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
-#include "../../common/address.h"
 #include "../../common/cleanup.h"
-#include "../line.h"
 #include "../reply.h"
 #include "ctl.h"
+#include "program.h"
 
-#define DEFAULT_PORT	"7471"
-#define TIMEOUT_MS	5000
+#define METAD	"vqp-metad"
 
 int ctl_meta_list(const struct ctl_args *args)
 {
@@ -27,57 +25,54 @@ int ctl_meta_list(const struct ctl_args *args)
 	return ret ? ret : ctl_print_table(args, list, columns);
 }
 
-/* Connects a socket, *fd. 0, or a negative errno value with *error set. */
-static int connect_to(const char *server, int *fd, struct vqp_error *error)
+/* Returns the path of vqp-metad, which is installed beside this program. */
+static int find_metad(char path[PATH_MAX], struct vqp_error *error)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
-	struct timeval timeout = { .tv_sec = TIMEOUT_MS / 1000 };	/* of connect(), too */
-	cleanup_free char *host = NULL, *port = NULL;
-	int err = EHOSTUNREACH;
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof(METAD));
+	char *slash;
 
-	if (vqp_address_split(server, DEFAULT_PORT, &host, &port) || !host)
-		return vqp_error_set(error, -EINVAL, "a meta server is HOST[:PORT], not '%s'", server);
-	if (getaddrinfo(host, port, &hints, &list))
-		return vqp_error_set(error, -EHOSTUNREACH, "%s: no such host", server);
-	for (const struct addrinfo *to = list; to && *fd < 0; to = to->ai_next) {
-		*fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (*fd < 0)
-			continue;
-		setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-		if (!connect(*fd, to->ai_addr, to->ai_addrlen))
-			continue;
-		err = errno == EINPROGRESS ? ETIMEDOUT : errno;
-		close(*fd);
-		*fd = -1;
-	}
-	freeaddrinfo(list);
-	if (*fd < 0)
-		return vqp_error_set(error, -err, "meta server %s: %s: is vqp-metad running there?", server, strerror(err));
+	path[n < 0 ? 0 : n] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash)
+		return vqp_error_set(error, -ENOENT, "cannot find " METAD);
+	strcpy(slash + 1, METAD);
 	return 0;
 }
 
+/* Takes an answer, which has come from vqp-metad as JSON. */
+static int take_answer(const char *text, json_t **answer, struct vqp_error *error)
+{
+	*answer = json_loads(text, 0, NULL);
+	if (!json_is_object(*answer))
+		vqp_error_set(error, -EPROTO, METAD " has not answered: is it of another version?");
+	else if (vqp_reply_text(*answer))
+		vqp_error_set(error, -vqp_reply_errno(*answer), "%s", vqp_reply_text(*answer));
+	if (!error->code) {
+		json_object_del(*answer, "ok");
+		return 0;
+	}
+	json_decref(*answer);
+	*answer = NULL;
+	return error->code;
+}
+
+/*
+ * vqp-metad asks, because it has TLS: the library takes more time to load than all that other
+ * commands do.
+ */
 int ctl_meta_ask(const char *server, const char *op, json_t **answer, struct vqp_error *error)
 {
-	json_auto_t *request = json_pack("{s:s}", "op", op);
-	struct vqp_line line;
-	int fd = -1, ret = connect_to(server, &fd, error);
+	cleanup_free char *text = NULL;
+	char path[PATH_MAX];
+	int ret = find_metad(path, error);
 
 	*answer = NULL;
 	if (ret)
 		return ret;
-	vqp_line_init(&line, fd, VQP_LINE_REPLY_MAX);
-	ret = vqp_line_call(&line, request, answer, TIMEOUT_MS);
-	vqp_line_exit(&line);
-	if (ret)
-		return vqp_error_set(error, ret, "meta server %s: %s", server, strerror(-ret));
-	if (vqp_reply_text(*answer)) {
-		vqp_error_set(error, -EPROTO, "meta server %s: %s", server, vqp_reply_text(*answer));
-		json_decref(*answer);
-		*answer = NULL;
-		return -EPROTO;
-	}
-	json_object_del(*answer, "ok");
-	return 0;
+	ret = ctl_program_run((const char *const[]){ path, "--ask", server, op, NULL }, CTL_PROGRAM_LIMIT_MS, &text, NULL);
+	if (ret < 0)
+		return vqp_error_set(error, ret, "cannot run %s: %s", path, strerror(-ret));
+	return take_answer(text, answer, error);
 }
 
 int ctl_meta_set(const struct ctl_args *args)

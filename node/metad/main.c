@@ -12,6 +12,7 @@
 #include <linux/vqp.h>
 #include <vqp/vqp.h>
 
+#include "../../common/error.h"
 #include "../../common/filter.h"
 #include "../../common/netlink.h"
 #include "../../common/privilege.h"
@@ -19,9 +20,11 @@
 #include "../loop.h"
 #include "../notify.h"
 #include "../option.h"
+#include "../reply.h"
 #include "../server.h"
 #include "../status.h"
 #include "answer.h"
+#include "ask.h"
 
 #define DEFAULT_PORT	"7471"
 #define BUCKETS_MAX	(1U << 20)	/* 640 MiB, for some 7 million addresses */
@@ -31,6 +34,7 @@ struct server {
 	struct vqp_loop loop;
 	struct vqp_watch signals, tick;
 	struct vqp_server listener;
+	struct vqp_tls_key *key;
 	struct vqp_netlink netlink;
 	struct vqp_metad metad;
 	struct ibv_context *context;
@@ -42,10 +46,13 @@ static const char help[] =
 "Hold the table in which nodes look up where containers are: nodes announce\n"
 "theirs over TCP, and READ the table over RDMA.\n"
 "\n"
-"  -l, --listen ADDR:PORT  take announcements here (default: every address, port " DEFAULT_PORT ");\n"
-"                          choose one that containers cannot reach\n"
+"  -l, --listen ADDR:PORT  take announcements here (default: with a key, every address, port " DEFAULT_PORT ");\n"
+"                          without a key choose one that only nodes can reach\n"
+"      --key FILE          the key that nodes must know (default " VQP_TLS_KEY_FILE ", if it is there)\n"
 "  -b, --buckets N         size of the table, a power of two: room for 7 addresses\n"
 "                          and 640 bytes each (default 1024)\n"
+"      --ask HOST[:PORT] [OP]  ask the meta server there for hello or list, print its answer as\n"
+"                          JSON, and end\n"
 "  -h, --help              this text\n"
 "      --version           print the version\n";
 
@@ -127,6 +134,27 @@ static void answer(struct vqp_client *client, json_t *request)
 	vqp_server_answer(client, vqp_metad_answer(&server->metad, request, vqp_loop_now_ms()));
 }
 
+/* vqp_server.refused */
+static void tell_refusal(const struct vqp_client *client, const json_t *reply)
+{
+	struct server *server = client->server->owner;
+
+	vqp_log_line(&server->metad.log, vqp_loop_now_ms(), "refused a client: %s", vqp_reply_text(reply));
+}
+
+/* Returns where to listen. Whoever reaches a server without a key can take over addresses. */
+static const char *read_key(struct server *server, const char *listen, const char *path)
+{
+	cleanup_error struct vqp_error error = { 0 };
+
+	if (vqp_tls_key_read(&server->key, path, &error))
+		errx(EX_CONFIG, "%s", vqp_error_text(&error));
+	if (!server->key && !listen)
+		errx(EX_CONFIG, "without a key, whoever reaches this server can take over addresses. Make a key, and copy it to all nodes: "
+		     VQP_TLS_KEY_HINT "; or listen where only nodes can connect: --listen ADDR:PORT");
+	return listen ? listen : ":" DEFAULT_PORT;
+}
+
 static void start(struct server *server, const char *listen, uint32_t buckets)
 {
 	int ret;
@@ -149,6 +177,8 @@ static void start(struct server *server, const char *listen, uint32_t buckets)
 
 	server->listener.owner = server;
 	server->listener.request = answer;
+	server->listener.refused = tell_refusal;
+	server->listener.key = server->key;
 	ret = vqp_server_listen_tcp(&server->listener, &server->loop, listen, DEFAULT_PORT);
 	if (ret == -EINVAL)
 		errx(EX_USAGE, "--listen takes ADDR:PORT, an address in numbers, not '%s'", listen);
@@ -164,17 +194,38 @@ static void start(struct server *server, const char *listen, uint32_t buckets)
 		warnx("cannot tell the service manager that vqp-metad is ready: %s", strerror(-ret));
 }
 
+/* Prints the answer of a meta server, or why there is none, as JSON. Returns the exit status. */
+static int ask(const char *at, const char *op, const char *path)
+{
+	cleanup_error struct vqp_error error = { 0 };
+	struct vqp_tls_key *key;
+	json_t *reply = NULL;
+	int ret = vqp_tls_key_read(&key, path, &error);
+
+	if (!ret)
+		ret = vqp_metad_ask(at, op, key, &reply, &error);
+	if (ret)
+		reply = vqp_reply_error(ret, "%s", vqp_error_text(&error));
+	json_dumpf(reply, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(reply);
+	vqp_tls_key_free(key);
+	return ret || fflush(stdout) ? EX_UNAVAILABLE : 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "listen", required_argument, NULL, 'l' },
 		{ "buckets", required_argument, NULL, 'b' },
+		{ "key", required_argument, NULL, 'k' },
+		{ "ask", required_argument, NULL, 'a' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ 0 },
 	};
 	static struct server server;
-	const char *listen = ":" DEFAULT_PORT;
+	const char *listen = NULL, *key = NULL, *asked = NULL;
 	uint32_t buckets = 1024;
 	int option, ret;
 
@@ -188,6 +239,12 @@ int main(int argc, char **argv)
 			if (buckets & (buckets - 1))
 				errx(EX_USAGE, "--buckets takes a power of two, not %u", buckets);
 			break;
+		case 'a':
+			asked = optarg;
+			break;
+		case 'k':
+			key = optarg;
+			break;
 		case 'h':
 			fputs(help, stdout);
 			return 0;
@@ -198,13 +255,17 @@ int main(int argc, char **argv)
 			return EX_USAGE;
 		}
 	}
+	if (asked)
+		return ask(asked, optind < argc ? argv[optind] : "list", key);
 	if (optind < argc)
 		errx(EX_USAGE, "unexpected argument '%s' (--help)", argv[optind]);
 
+	listen = read_key(&server, listen, key);
 	start(&server, listen, buckets);
-	warnx("table of %u buckets, listening on %s", buckets, listen);
+	warnx("table of %u buckets, listening on %s, %s a key", buckets, listen, server.key ? "with" : "without");
 	ret = vqp_loop_run(&server.loop);
 	vqp_server_exit(&server.listener);
+	vqp_tls_key_free(server.key);
 	vqp_table_exit(&server.metad.table);
 	json_decref(server.metad.hello);
 	vqp_dereg_mr(server.mr);

@@ -31,6 +31,7 @@ struct config {
 	const char *metrics;
 	const char *metas[VQP_META_MAX];
 	unsigned int nmetas;
+	const char *key;
 	uint32_t lease_s;
 };
 
@@ -41,6 +42,7 @@ static const char help[] =
 "\n"
 "  -s, --socket PATH        take requests here (default " VQPD_SOCKET_PATH ")\n"
 "  -m, --meta HOST[:PORT]   a meta server (default port 7471); may be repeated, 8 at most\n"
+"      --key FILE           the key of the meta servers (default " VQP_TLS_KEY_FILE ", if it is there)\n"
 "  -l, --lease S            announcements are good for S seconds (default 30)\n"
 "      --metrics ADDR:PORT  serve Prometheus metrics at http://ADDR:PORT/metrics, and /healthz\n"
 "  -h, --help               this text\n"
@@ -78,10 +80,15 @@ static void tick(struct vqp_watch *watch, uint32_t events)
 
 static void start_metas(struct vqpd *d, const struct config *config)
 {
+	cleanup_error struct vqp_error error = { 0 };
+
+	if (vqp_tls_key_read(&d->key, config->key, &error))
+		errx(EX_CONFIG, "%s", vqp_error_text(&error));
 	d->meta_owner = (struct vqp_meta_owner){
 		.loop = &d->loop,
 		.registry = &d->registry,
 		.lease_s = config->lease_s,
+		.key = d->key,
 		.tables_changed = tables_changed,
 		.entries_changed = entries_changed,
 	};
@@ -154,6 +161,7 @@ static void stop(struct vqpd *d, const struct config *config)
 	/* Announcements stay until their leases end, so that a restart disturbs no traffic. */
 	for (unsigned int i = 0; i < d->nmetas; i++)
 		vqp_meta_exit(&d->metas[i]);
+	vqp_tls_key_free(d->key);
 	vqp_registry_exit(&d->registry);
 	json_decref(d->meta_owner.dct);
 	json_decref(d->status);
@@ -163,11 +171,12 @@ static void stop(struct vqpd *d, const struct config *config)
 
 static void parse_options(int argc, char **argv, struct config *config)
 {
-	enum { METRICS = 256, VERSION };
+	enum { METRICS = 256, KEY, VERSION };
 	static const struct option options[] = {
 		{ "socket", required_argument, NULL, 's' },
 		{ "meta", required_argument, NULL, 'm' },
 		{ "lease", required_argument, NULL, 'l' },
+		{ "key", required_argument, NULL, KEY },
 		{ "metrics", required_argument, NULL, METRICS },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, VERSION },
@@ -190,6 +199,9 @@ static void parse_options(int argc, char **argv, struct config *config)
 			break;
 		case METRICS:
 			config->metrics = optarg;
+			break;
+		case KEY:
+			config->key = optarg;
 			break;
 		case 'h':
 			fputs(help, stdout);

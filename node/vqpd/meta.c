@@ -65,6 +65,26 @@ static void lose(struct vqp_meta *meta, const char *format, ...)
 	}
 }
 
+static const char *reason(int err)
+{
+	switch (err) {
+	case -ECONNRESET:
+		return "it closed the connection";
+	case -EKEYREJECTED:
+		return VQP_TLS_KEY_REJECTED;
+	default:
+		return strerror(-err);
+	}
+}
+
+/* Waits for what the connection needs next. */
+static int change_events(struct vqp_meta *meta)
+{
+	const uint32_t events = EPOLLIN | (vqp_line_unsent(&meta->line) ? EPOLLOUT : 0);
+
+	return vqp_loop_change(meta->owner->loop, &meta->watch, vqp_line_events(&meta->line, events));
+}
+
 static void ask(struct vqp_meta *meta, json_t *request)
 {
 	int ret = request ? vqp_line_queue(&meta->line, request) : -ENOMEM;
@@ -74,10 +94,9 @@ static void ask(struct vqp_meta *meta, json_t *request)
 	if (!ret)
 		ret = vqp_line_flush(&meta->line);
 	if (!ret)
-		ret = vqp_loop_change(meta->owner->loop, &meta->watch,
-				      EPOLLIN | (vqp_line_unsent(&meta->line) ? EPOLLOUT : 0));
+		ret = change_events(meta);
 	if (ret)
-		lose(meta, "%s", strerror(-ret));
+		lose(meta, "%s", reason(ret));
 }
 
 /*
@@ -277,14 +296,14 @@ static void ready(struct vqp_watch *watch, uint32_t events)
 		return;
 	}
 	ret = vqp_line_flush(&meta->line);
-	if (!ret && !vqp_line_unsent(&meta->line))
-		ret = vqp_loop_change(meta->owner->loop, watch, EPOLLIN);
 	if (!ret && events & ~EPOLLOUT) {
 		ret = vqp_line_fill(&meta->line);
 		ret = ret > 0 ? vqp_line_next(&meta->line, &reply) : ret ? ret : -ECONNRESET;
 	}
+	if (ret >= 0 && !reply)
+		ret = change_events(meta);
 	if (ret < 0)
-		lose(meta, "%s", ret == -ECONNRESET ? "it closed the connection" : strerror(-ret));
+		lose(meta, "%s", reason(ret));
 	else if (reply)
 		take_reply(meta, reply);
 }
@@ -304,7 +323,7 @@ static void start_connecting(struct vqp_meta *meta)
 	vqp_line_init(&meta->line, fd, VQP_LINE_REPLY_MAX);
 	meta->watch = (struct vqp_watch){ .fd = fd, .ready = ready };
 	meta->sent_ms = vqp_loop_now_ms();
-	if (vqp_loop_add(meta->owner->loop, &meta->watch, EPOLLOUT)) {
+	if (vqp_line_secure(&meta->line, meta->owner->key, false) || vqp_loop_add(meta->owner->loop, &meta->watch, EPOLLOUT)) {
 		lose(meta, "out of memory");
 		return;
 	}
@@ -441,7 +460,8 @@ void vqp_meta_tick(struct vqp_meta *meta)
 		return;
 	}
 	if ((meta->asked || meta->state == VQP_META_CONNECTING) && now - meta->sent_ms > VQP_META_TIMEOUT_MS) {
-		lose(meta, "no answer within %d s", VQP_META_TIMEOUT_MS / 1000);
+		lose(meta, "no answer within %d s%s", VQP_META_TIMEOUT_MS / 1000,
+		     vqp_line_is_new(&meta->line) ? ": has it the key of this node, " VQP_TLS_KEY_FILE "?" : "");
 		return;
 	}
 	if (now - meta->renewed_ms >= meta->owner->lease_s * 1000ULL / 3)

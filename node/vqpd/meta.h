@@ -27,6 +27,7 @@ struct vqp_meta_owner {
 	struct vqp_registry *registry;
 	json_t *dct;		/* this node's metadata; NULL if there is none to announce */
 	uint32_t lease_s;
+	const struct vqp_tls_key *key;	/* the key of all meta servers; NULL if they have none */
 	/* The info of a server has changed, or a server came or went. */
 	void (*tables_changed)(struct vqp_meta_owner *owner);
 	/* `held` or `refused` of some entries has changed. */
@@ -49,7 +50,7 @@ struct vqp_meta {
 	json_t *asked;			/* the request that has no answer yet, or NULL */
 	json_t *withdrawals;		/* an array of keys that are to be withdrawn */
 	uint64_t sent_ms, renewed_ms;	/* sent_ms: of the request, or when what is tried began */
-	char error[128];		/* the reason why it is down */
+	char error[160];		/* the reason why it is down */
 };
 
 /*

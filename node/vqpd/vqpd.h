@@ -22,6 +22,7 @@ struct vqpd {
 	struct vqp_netlink netlink;
 	struct vqp_registry registry;
 	struct vqp_meta_owner meta_owner;	/* has this node's DCT metadata */
+	struct vqp_tls_key *key;		/* that of meta servers; or NULL */
 	struct vqp_meta metas[VQP_META_MAX];
 	unsigned int nmetas;
 	struct vqp_add *adds;			/* the adds that wait for their announcement */

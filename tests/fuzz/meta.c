@@ -112,6 +112,25 @@ void vqp_line_init(struct vqp_line *line, int fd, size_t max)
 	env.queued = 0;
 }
 
+int vqp_line_secure(struct vqp_line *line, const struct vqp_tls_key *key, bool is_server)
+{
+	fuzz_check(line->fd == FD && !key && !is_server);
+	return 0;
+}
+
+/* There is no TLS. */
+bool vqp_tls_is_new(const struct vqp_tls *tls)
+{
+	fuzz_check(!tls);
+	return false;
+}
+
+uint32_t vqp_tls_events(const struct vqp_tls *tls)
+{
+	fuzz_check(!tls);
+	return 0;
+}
+
 void vqp_line_exit(struct vqp_line *line)
 {
 	*line = (struct vqp_line){ .fd = -1 };

@@ -311,7 +311,7 @@ cache_is_flushed() {
 
 units_leave_enough() {
 	stop vqpd; stop vqp-metad
-	start_as_unit vqp-metad nobody
+	start_as_unit vqp-metad nobody --listen :7471
 	start_as_unit vqpd root --meta 10.77.0.1
 	eventually meta_up true
 	ip netns add node-a
@@ -430,6 +430,23 @@ restart_keeps_namespaces() {
 	start vqpd --meta 10.77.0.1
 	wait $sender || { cat /tmp/send.log; false; }
 }
+
+key_file=/etc/credstore/vqp-meta.key
+
+make_key() { mkdir -p "${key_file%/*}"; (umask 077; head -c 48 /dev/urandom | base64 >"$key_file"); }
+
+# on the meta server's node, which has a key
+restart_with_key() {
+	stop vqpd; stop vqp-metad; start vqp-metad; start vqpd --meta 10.77.0.1
+	eventually meta_up true
+}
+
+# ADDRESS: the meta server has it.
+tells_who_has_the_key() { vqp-metad --ask 10.77.0.1 list | jq -e --arg gid "::ffff:$1" 'any(.entries[]; .gid == $gid)'; }
+
+# what the node's daemon says of its meta server
+meta_error() { vqpctl status --json | jq -r ".vqpd.meta[0].error"; }
+meta_error_has() { meta_error | grep -F "$1"; }
 
 meta_servers_set_by_hand() {
 	stop vqpd; key=$(table_key)

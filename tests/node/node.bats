@@ -22,7 +22,7 @@ disturb() { touch "$BATS_FILE_TMPDIR/disturbed"; }
 teardown() {
 	on 1 remove_boxes && on 2 remove_boxes || return
 	if [ -e "$BATS_FILE_TMPDIR/disturbed" ]; then
-		rm "$BATS_FILE_TMPDIR/disturbed" && vqp_services_stop && vqp_up && in_touch
+		rm "$BATS_FILE_TMPDIR/disturbed" && vqp_services_stop && on_each rm -rf /etc/credstore && vqp_up && in_touch
 	fi
 }
 
@@ -337,7 +337,7 @@ device_of() { on "$1" 'echo $device'; }
 	[ "$status" -eq 69 ]
 	[ "${lines[-1]}" = "vqpd: cannot serve metrics on 10.77.0.1:7471: Address already in use" ]
 	on 1 'ip netns add node-a'
-	run on 1 'timeout 10 ip netns exec node-a vqp-metad'
+	run on 1 'timeout 10 ip netns exec node-a vqp-metad --listen 127.0.0.1:7471'
 	[ "$status" -eq 69 ]
 	[ "$output" = "vqp-metad: run vqp-metad in the host's network namespace" ]
 }
@@ -647,7 +647,7 @@ device_of() { on "$1" 'echo $device'; }
 	on 2 'ip netns add node-b; add c2 node-b 3 10.95.0.2'
 	local before after
 	before=$(on 2 table_key)
-	on 1 'stop vqp-metad -KILL; start vqp-metad; eventually announced 3 10.95.0.1 1; eventually announced 3 10.95.0.2 2'
+	on 1 'stop vqp-metad -KILL; start vqp-metad --listen :7471; eventually announced 3 10.95.0.1 1; eventually announced 3 10.95.0.2 2'
 	on 2 'eventually meta_up true'
 	after=$(on 2 table_key)
 	[ "$before" != "$after" ]
@@ -661,7 +661,7 @@ device_of() { on "$1" 'echo $device'; }
 	on 2 'eventually meta_up false; ip netns add node-b'
 	run on 2 'add c2 node-b 3 10.95.0.2 | jq .published'
 	[ "$output" = false ]
-	on 1 'start vqp-metad; eventually announced 3 10.95.0.2 2'
+	on 1 'start vqp-metad --listen :7471; eventually announced 3 10.95.0.2 2'
 	run on 2 'ask "{\"op\":\"list\"}" | jq ".namespaces[] | select(.tenant == 3).published"'
 	[ "$output" = true ]
 }
@@ -685,7 +685,7 @@ device_of() { on "$1" 'echo $device'; }
 
 @test "meta: a full table refuses the add, and nothing is left of it" {
 	disturb
-	on 1 'stop vqpd; stop vqp-metad; start vqp-metad --buckets 1; start vqpd --meta 10.77.0.1; eventually meta_up true'
+	on 1 'stop vqpd; stop vqp-metad; start vqp-metad --listen :7471 --buckets 1; start vqpd --meta 10.77.0.1; eventually meta_up true'
 	on 1 'for i in {1..8}; do ip netns add many$i; done'
 	# both nodes are in the table, too
 	run on 1 'for i in {1..8}; do add many$i many$i 5 10.95.1.$i; done | jq -r "select(.ok == false) | .errno, .error" | sort -u'
@@ -711,6 +711,49 @@ device_of() { on "$1" 'echo $device'; }
 	[ "$(jq -r .errno <<<"${lines[1]}")" = EINVAL ]
 	[ "$(jq -r .removed <<<"${lines[2]}")" = 0 ]
 	on 1 'announced 0 10.77.0.1 1; not announced 3 10.95.0.1'
+}
+
+@test "meta: without a key vqp-metad listens nowhere unless it is told where" {
+	run on 1 'timeout 10 vqp-metad'
+	[ "$status" -eq 78 ]
+	[[ $output == "vqp-metad: without a key, "*"openssl rand"*"--listen ADDR:PORT" ]]
+}
+
+@test "meta: nodes that know the key announce and look up, and others are told what they lack" {
+	disturb
+	on 1 'ip netns add node-a; add c1 node-a 3 10.95.0.1; make_key; restart_with_key'
+	run on 2 'eventually meta_error_has "a key is wanted here"; meta_error; vqpctl meta set 10.77.0.1'
+	[[ ${lines[0]} == *"copy /etc/credstore/vqp-meta.key from the server to this node" ]]
+	[[ ${lines[1]} == "vqpctl: meta server 10.77.0.1: a key is wanted here: "* ]]
+	run on 1 'ask_meta "{\"op\":\"list\"}" | jq -r .errno; ask_meta nonsense | jq -r .errno; grep -c "refused a client: a key is wanted here" $run/vqp-metad.log'
+	[ "${lines[0]}" = EKEYREJECTED ]
+	[ "${lines[1]}" = EKEYREJECTED ]
+	[ "${lines[2]}" -ge 2 ]
+
+	# another key
+	on 2 'make_key; stop vqpd; start vqpd --meta 10.77.0.1'
+	run on 2 'eventually meta_error_has "another than this node"; vqpctl meta set 10.77.0.1 --json 2>/dev/null | jq -r .errno'
+	[ "${lines[-1]}" = EKEYREJECTED ]
+	on 1 'eventually grep "refused a client: the client has another key" $run/vqp-metad.log'
+
+	# the same
+	key=$(on 1 'cat $key_file')
+	on 2 "echo '$key' >\$key_file"
+	on 2 'stop vqpd; start vqpd --meta 10.77.0.1; eventually meta_up true
+		ip netns add node-b; add c2 node-b 3 10.95.0.2 | jq -e .published; eventually reaches node-b 10.95.0.1
+		vqpctl meta set 10.77.0.1; eventually tells_who_has_the_key 10.95.0.1; eventually tells_who_has_the_key 10.95.0.2'
+
+	# Each daemon refuses a key that others can read.
+	run on 2 'chmod 644 $key_file; vqpd --meta 10.77.0.1 --socket $run/other.sock'
+	[ "$status" -eq 78 ]
+	[[ $output == *": chmod 600 /etc/credstore/vqp-meta.key" ]]
+}
+
+@test "meta: a node with a key does not talk to a server that has none" {
+	disturb
+	on 2 'make_key; stop vqpd; start vqpd --meta 10.77.0.1; eventually meta_error_has /etc/credstore/vqp-meta.key
+		ip netns add node-b; add c2 node-b 3 10.95.0.2 | jq -e ".published == false"'
+	on 1 'not announced 3 10.95.0.2'
 }
 
 # ---- without the module ----

@@ -28,6 +28,8 @@ installed() {
 	done
 	echo 'VQPD_OPTIONS="--meta 10.77.0.1"' >/etc/default/vqpd
 	systemctl daemon-reload
+	mkdir -p /etc/credstore
+	(umask 077; echo "the key of the meta server of these nodes" >/etc/credstore/vqp-meta.key)
 	[ "$number" != 1 ] || systemctl enable --now vqp-metad
 	systemctl enable --now vqpd
 	within 60 is_ready
