@@ -115,7 +115,7 @@ static void vqp_tx_take_pause(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 
  */
 static void vqp_tx_take_busy(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
-	if (now_us - tx->progress_us >= tx->cfg->giveup_us)
+	if (vqp_tx_is_hopeless(tx, now_us))
 		vqp_tx_fail(tx, tx->psn_acked, VQP_WC_RETRY_EXC_ERR);
 	else
 		vqp_tx_take_pause(tx, pkt, now_us);

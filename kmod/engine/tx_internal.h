@@ -184,6 +184,12 @@ void vqp_tx_arm(struct vqp_tx *tx);
 /* Set the RTO from the smoothed round-trip time. */
 void vqp_tx_set_rto(struct vqp_tx *tx);
 
+/* Has nothing got on for so long that the flow is to fail? */
+static inline bool vqp_tx_is_hopeless(const struct vqp_tx *tx, u64 now_us)
+{
+	return now_us - tx->progress_us >= tx->cfg->giveup_us;
+}
+
 /* Measure the round trip that an answer ends. */
 void vqp_tx_sample_rtt(struct vqp_tx *tx, const struct vqp_pkt *answer, u64 now_us);
 

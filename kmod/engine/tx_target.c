@@ -71,7 +71,7 @@ void vqp_tx_take_stale(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
 	if (tx->opened || pkt->echo == tx->echo)
 		return;
-	if (now_us - tx->progress_us >= tx->cfg->giveup_us) {
+	if (vqp_tx_is_hopeless(tx, now_us)) {
 		vqp_tx_fail(tx, tx->psn_acked, VQP_WC_RETRY_EXC_ERR);
 		return;
 	}

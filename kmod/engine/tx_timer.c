@@ -124,7 +124,7 @@ void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 	vqp_tx_make_good(tx, now_us);
 	vqp_tx_excuse(tx, deadline_us, now_us);
 	if (!tx->pause_us && (vqp_tx_outstanding(tx) || tx->blocked)) {
-		if (now_us - tx->progress_us >= tx->cfg->giveup_us) {
+		if (vqp_tx_is_hopeless(tx, now_us)) {
 			vqp_tx_abort(tx, VQP_WC_RETRY_EXC_ERR);
 			return;
 		}

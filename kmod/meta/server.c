@@ -22,9 +22,6 @@
 /* A task that waits looks this often whether it is still to wait. */
 #define META_WAIT_JIFFIES	(HZ / 10)
 
-static_assert(sizeof(struct vqp_bucket_slot) == 88);
-static_assert(sizeof(struct vqp_bucket) == VQP_BUCKET_BYTES);
-
 /* ---- Meta servers ---- */
 
 struct meta_server {
