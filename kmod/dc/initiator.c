@@ -26,9 +26,13 @@ static unsigned int keepalive_ms;
 module_param(keepalive_ms, uint, 0444);
 MODULE_PARM_DESC(keepalive_ms, "how often to ask whether those live from whom messages are awaited (default: 0, never)");
 
+/*
+ * The time for which this machine was suspended counts: meanwhile the target may have forgotten
+ * what it has carried out, see vqp_tx_cfg.forget_us.
+ */
 static u64 initiator_now_us(void)
 {
-	return ktime_to_us(ktime_get());
+	return ktime_to_us(ktime_get_boottime());
 }
 
 static void initiator_fill_open(const struct vqp *vqp, const struct vqp_parent *parent,

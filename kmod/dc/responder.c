@@ -61,13 +61,13 @@ struct responder_sender {
 	struct vqp_lane_dest dest;
 };
 
-static u32 responder_judge(void *reply_to, const struct vqp_pkt *pkt, u64 now_us)
+static u32 responder_judge(void *reply_to, const struct vqp_pkt *pkt, const u32 *seen, u64 now_us)
 {
 	struct vqp_peer *peer = ((struct responder_sender *)reply_to)->peer;
 	u32 echo;
 
 	spin_lock(&peer->clock_lock);
-	echo = vqp_clock_judge(&peer->clock, pkt, now_us);
+	echo = vqp_clock_judge(&peer->clock, pkt, seen, now_us);
 	spin_unlock(&peer->clock_lock);
 	if (echo)
 		vqp_count_event(VQP_EV_CHALLENGED);

@@ -11,16 +11,21 @@
  * A flow's context knows which PSNs were carried out. Without a context, and where an OPEN would
  * have a context go on at a later PSN, an OPEN must be fresh. It is fresh
  *
- *  1. if it was born after `forgotten`. That is the latest stamp that any context of the initiator
+ *  1. if it was born after `forgotten`, and after the latest stamp that the flow's context has
+ *     seen, where there is one. `forgotten` is the latest stamp that any context of the initiator
  *     had seen that the target has forgotten. Or,
  *
  *  2. if it repeats an echo, a random number with which the target has answered a packet that was
  *     not fresh. The initiator then sends the packet again, with the echo.
  *
- * Why no packet that was carried out in a context that is forgotten is ever fresh:
+ * Why no PSN that was carried out in a context that is forgotten is ever taken again:
  *
- *  1. The context noted the packet's stamp, and so did `forgotten`, which does not go back but by
- *     3. No packet is born after its own stamp. If its age is not known, rule 1 does not apply.
+ *  1. The context noted the stamps of the OPENs that it saw. All OPENs that an initiator sends
+ *     until one of them is answered are born before the first of them is sent (vqp_tx.born). The
+ *     context saw one of them before it carried out any of their PSNs: what comes without an open
+ *     header is sent after the answer. So all of them are born no later than a stamp that the
+ *     context noted, and so are earlier ones. `forgotten` is no earlier than what the context
+ *     noted, and does not go back but by 3. If an OPEN's age is not known, rule 1 does not apply.
  *
  *  2. When a context is forgotten, the echoes are dropped that were made before the context's
  *     latest packet came. A packet that repeats an echo was sent after that echo was made. If the
@@ -32,10 +37,15 @@
  *     That is how a target begins that knows nothing, which is one that has not heard of the node
  *     or of its epoch yet, or has forgotten the node itself.
  *
+ * For the same reasons no OPEN of before has a context that lives go on at what seems to be a later
+ * PSN, because more than 2^31 PSNs went by since.
+ *
  * This takes for granted that a flow's packets are judged under the lock of the one lane that
- * remembers the flow; that less than 2^31 PSNs of the flow lie between a copy and its context; and
- * that the initiator sends no packet again which it first sent longer ago than contexts live
- * (forget_us). An initiator whose machine was suspended, or restored from a snapshot, may do that.
+ * remembers the flow; that a flow sends less than 2^31 packets while an echo is valid, and that a
+ * copy of a packet without an open header comes before 2^32 more were sent; and that the initiator
+ * sends no packet again which it first sent longer ago than contexts live (forget_us), by a clock
+ * that counts the time for which its machine was suspended. One that was restored from a snapshot
+ * may do that.
  *
  * Nothing of this depends on the two clocks' rates. They matter for liveness alone: a stamp far
  * ahead of what the initiator's clock can have come to since its latest proven stamp does not count
@@ -56,12 +66,13 @@
 #define VQP_CLOCK_TICK_US	62500U		/* the unit of stamps and ages: 1/16 s */
 /*
  * An echo is told for this time, and is valid for as long again, so that there is time to repeat
- * it. It takes a round trip to do so.
+ * it. It takes a round trip to do so, or longer for a VQP that waits for its turn to send because
+ * its namespace has used up its rate.
  */
-#define VQP_CLOCK_RENEW_US	(1000U * 1000)
+#define VQP_CLOCK_RENEW_US	(30U * 1000 * 1000)
 /*
- * So many ticks may a stamp be ahead of the latest proven one and the time since. A proven stamp
- * may be as old as its echo, and the clocks' rates may differ by 1/1024.
+ * So many ticks may a stamp be ahead of the latest proven one and the time since. The clocks' rates
+ * may differ by 1/1024, and more for a while.
  */
 #define VQP_CLOCK_LEAD		64U
 
@@ -74,7 +85,7 @@ struct vqp_clock {
 	u32 epoch;		/* of the initiator's node */
 	u32 forgotten;		/* the latest stamp that any forgotten context had seen */
 	u32 proven;		/* the stamp of the latest packet with a valid echo */
-	u64 proven_us;		/* when that arrived */
+	u64 proven_us;		/* when its echo was made: it was sent since */
 	struct {
 		u32 echo;	/* 0: none */
 		u64 made_us;
@@ -94,10 +105,12 @@ static inline bool vqp_clock_before(u32 a, u32 b)
 }
 
 /*
- * Judge an OPEN that has arrived from the initiator's node. Returns 0 if it is fresh, or else the
+ * Judge an OPEN that has arrived from the initiator's node. `seen` is the latest stamp that the
+ * flow's context has seen, or NULL if there is none. Returns 0 if the OPEN is fresh, or else the
  * echo to answer with.
  */
-u32 vqp_clock_judge(struct vqp_clock *clock, const struct vqp_pkt *pkt, u64 now_us);
+u32 vqp_clock_judge(struct vqp_clock *clock, const struct vqp_pkt *pkt, const u32 *seen,
+		    u64 now_us);
 
 /*
  * The target forgets a context of a flow of the node and `epoch`: `stamp` is the latest that it has

@@ -40,9 +40,10 @@ struct vqp_rx_held {
 struct vqp_rx_ops {
 	/*
 	 * Is the OPEN packet fresh? vqp_clock_judge() says so by the clock of the packet's sender:
-	 * 0, or the echo to answer with.
+	 * 0, or the echo to answer with. `seen` is the latest stamp of the flow's context, or NULL
+	 * if there is none.
 	 */
-	u32 (*judge)(void *reply_to, const struct vqp_pkt *pkt, u64 now_us);
+	u32 (*judge)(void *reply_to, const struct vqp_pkt *pkt, const u32 *seen, u64 now_us);
 	/* The context is forgotten: tell the clock of its node, if there is one, what it saw. */
 	void (*forget)(const struct vqp_rx *rx);
 	/*
@@ -122,7 +123,7 @@ struct vqp_rx {
 	} found[VQP_READ_CHUNKS];
 	u64 last_us;			/* when the latest packet arrived */
 	u32 stamp;			/* the latest of OPEN packets */
-	u16 turn;			/* unless FREE: the latest of its packets */
+	u16 turn;			/* unless FREE: the latest, but for duplicates */
 	/* These are from the OPEN header. */
 	u32 tenant;
 	u8  src_gid[16], dst_gid[16];

@@ -376,11 +376,14 @@ void vqp_rx_input(const struct vqp_rx_call *call, struct vqp_rx *rx)
 
 	if ((pkt->flags & VQP_PKT_OPEN) && !vqp_rx_matches(call, rx))
 		return;
+	if (vqp_psn_before(pkt->psn, rx->psn)) {
+		vqp_rx_duplicate(call, rx);
+		return;
+	}
+	/* A late copy may be so old that its turn seems to come. What has this PSN is no copy. */
 	if ((s16)(pkt->turn - rx->turn) > 0)
 		rx->turn = pkt->turn;
-	if (vqp_psn_before(pkt->psn, rx->psn))
-		vqp_rx_duplicate(call, rx);
-	else if (rx->state == VQP_RX_FAILED)
+	if (rx->state == VQP_RX_FAILED)
 		vqp_rx_nak(call, rx, rx->psn, rx->nak);
 	else if (pkt->psn == rx->psn)
 		vqp_rx_next(call, rx);

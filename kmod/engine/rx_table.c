@@ -145,10 +145,14 @@ static void vqp_rx_refuse(const struct vqp_rx_call *call)
 	vqp_rx_nak(call, NULL, call->pkt->psn, VQP_NAK_BUSY);
 }
 
-/* Is call->pkt, which has the flag OPEN, fresh? If not, its sender is challenged. */
-static bool vqp_rx_is_fresh(const struct vqp_rx_call *call)
+/*
+ * Is call->pkt, which has the flag OPEN, fresh? If not, its sender is challenged. rx is the flow's
+ * context, or NULL.
+ */
+static bool vqp_rx_is_fresh(const struct vqp_rx_call *call, const struct vqp_rx *rx)
 {
-	const u32 echo = call->tab->ops->judge(call->reply_to, call->pkt, call->now_us);
+	const u32 echo = call->tab->ops->judge(call->reply_to, call->pkt, rx ? &rx->stamp : NULL,
+					       call->now_us);
 
 	if (echo)
 		vqp_rx_challenge(call, echo);
@@ -162,7 +166,7 @@ static struct vqp_rx *vqp_rx_open(const struct vqp_rx_call *call, const u8 *node
 	struct list_head lru;
 	struct vqp_rx *rx;
 
-	if (!vqp_rx_is_fresh(call))
+	if (!vqp_rx_is_fresh(call, NULL))
 		return NULL;
 	rx = vqp_rx_make_room(tab, call->now_us) ? vqp_rx_take(tab, call->now_us) : NULL;
 	if (!rx) {
@@ -225,7 +229,7 @@ bool vqp_rx_matches(const struct vqp_rx_call *call, struct vqp_rx *rx)
 		return false;
 	}
 	if (vqp_psn_before(rx->psn, pkt->open_psn)) {
-		if (!vqp_rx_is_fresh(call))
+		if (!vqp_rx_is_fresh(call, rx))
 			return false;
 		vqp_rx_break_off(call->tab, rx);
 		vqp_rx_go_on(rx, pkt);
@@ -259,7 +263,7 @@ static bool vqp_rx_reopen(const struct vqp_rx_call *call, struct vqp_rx *rx)
 	}
 	if (vqp_psn_before(pkt->open_psn, rx->psn) || !vqp_rx_same_ends(rx, pkt))
 		return false;
-	if (pkt->open_psn != rx->psn && !vqp_rx_is_fresh(call))
+	if (pkt->open_psn != rx->psn && !vqp_rx_is_fresh(call, rx))
 		return false;
 	if (!vqp_rx_make_room(call->tab, call->now_us)) {
 		vqp_rx_refuse(call);

@@ -189,7 +189,10 @@ struct vqp_tx {
 	u32 fail;
 	/* An answer has arrived since the flow got this target, which needs no OPEN any more. */
 	bool opened;
-	/* Unless `opened`: the node's clock when psn_acked, or one before it, was first sent. */
+	/*
+	 * Unless `opened`: the node's clock when psn_acked, or one before it, was first sent. No
+	 * packet with an open header that is not answered yet was sent before that.
+	 */
 	u32 born;
 	u32 echo;			/* unless `opened`: of the latest NAK_STALE; or 0 */
 	bool touched;			/* The target may have a context of the flow. */

@@ -179,7 +179,8 @@ static int vqp_tx_send_next(struct vqp_tx *tx, struct vqp_msg *msg, u64 now_us)
 		msg->psn = psn;
 		msg->assigned = true;
 	}
-	if (fresh && psn == tx->psn_acked && !tx->opened)
+	/* A READ before it, which is asked for again, opens the flow at this PSN, too. */
+	if (fresh && psn == tx->psn_acked && !tx->opened && !vqp_tx_fetching(tx))
 		tx->born = tx->ops->stamp(tx);
 	tx->psn_send++;
 	if (fresh)

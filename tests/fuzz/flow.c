@@ -208,10 +208,10 @@ static u32 draw(void)
 	return ++env.drawn;
 }
 
-static u32 rx_judge(void *reply_to, const struct vqp_pkt *pkt, u64 now_us)
+static u32 rx_judge(void *reply_to, const struct vqp_pkt *pkt, const u32 *seen, u64 now_us)
 {
 	(void)reply_to;
-	return vqp_clock_judge(&env.clock, pkt, now_us * CLOCK_SPEED);
+	return vqp_clock_judge(&env.clock, pkt, seen, now_us * CLOCK_SPEED);
 }
 
 static void rx_forget(const struct vqp_rx *rx)

@@ -83,10 +83,10 @@ static u32 draw(void)
 	return ++env.drawn;
 }
 
-static u32 fake_judge(void *reply_to, const struct vqp_pkt *pkt, u64 now_us)
+static u32 fake_judge(void *reply_to, const struct vqp_pkt *pkt, const u32 *seen, u64 now_us)
 {
 	fuzz_check(reply_to == &env && pkt == env.pkt && (pkt->flags & VQP_PKT_OPEN) && now_us == env.now);
-	return vqp_clock_judge(&env.clocks[env.key / FLOWS], pkt, now_us * CLOCK_SPEED);
+	return vqp_clock_judge(&env.clocks[env.key / FLOWS], pkt, seen, now_us * CLOCK_SPEED);
 }
 
 static void fake_forget(const struct vqp_rx *rx)

@@ -622,11 +622,11 @@ static u32 sim_challenge(void)
 	return sim_random(sim_route.sim, 1U << 31);
 }
 
-static u32 sim_judge(void *reply_to, const struct vqp_pkt *pkt, u64 now_us)
+static u32 sim_judge(void *reply_to, const struct vqp_pkt *pkt, const u32 *seen, u64 now_us)
 {
 	const struct sim_route *route = reply_to;
 
-	return vqp_clock_judge(&route->sim->nodes[route->to].clocks[route->from], pkt, now_us * CLOCK_SPEED);
+	return vqp_clock_judge(&route->sim->nodes[route->to].clocks[route->from], pkt, seen, now_us * CLOCK_SPEED);
 }
 
 static void sim_forget(const struct vqp_rx *rx)

@@ -38,7 +38,7 @@ static u32 stamp(void)
 
 static u32 judge(const struct vqp_pkt *pkt)
 {
-	return vqp_clock_judge(&env.clock, pkt, env.now);
+	return vqp_clock_judge(&env.clock, pkt, NULL, env.now);
 }
 
 /* An OPEN that is sent now. */
@@ -293,6 +293,50 @@ static void a_copy_with_the_echo_before_is_challenged(void **state)
 	assert_int_equal(arrives(now_sent(second)), 0);
 }
 
+/* The flow has a context, of which nothing was forgotten; the packet would have it go on elsewhere. */
+static void what_is_no_later_than_what_its_context_saw_is_challenged(void **state)
+{
+	struct vqp_pkt pkt;
+	u32 seen, echo;
+
+	(void)state;
+	get_to_know();
+	env.now += 10 * TICK;
+	pkt = now_sent(0);
+	seen = pkt.stamp - 1;
+	assert_int_equal(vqp_clock_judge(&env.clock, &pkt, &seen, env.now), 0);
+	pkt.age = 1;
+	assert_int_not_equal(vqp_clock_judge(&env.clock, &pkt, &seen, env.now), 0);
+	pkt.age = 0;
+	seen++;
+	echo = vqp_clock_judge(&env.clock, &pkt, &seen, env.now);
+	assert_int_not_equal(echo, 0);
+	assert_int_equal(judge(&pkt), 0);
+	pkt.echo = echo;
+	assert_int_equal(vqp_clock_judge(&env.clock, &pkt, &seen, env.now), 0);
+}
+
+/* A VQP whose namespace has used up its rate has its turn late. Its stamp may be as old as the echo. */
+static void an_echo_waits_for_a_turn_of_half_a_minute(void **state)
+{
+	const u64 turn_us = 30 * 1000000;
+	struct vqp_pkt early, pkt;
+	u32 echo;
+
+	(void)state;
+	echo = arrives(now_sent(0));
+	early = now_sent(echo);
+	env.now += turn_us;
+	pkt = now_sent(echo);
+	assert_int_equal(judge(&pkt), 0);
+	/* One was under way for as long: what is sent now is not far ahead of it. */
+	setup(state);
+	assert_int_equal(arrives(now_sent(0)), echo);
+	env.now += turn_us;
+	assert_int_equal(judge(&early), 0);
+	assert_int_equal(arrives(now_sent(0)), 0);
+}
+
 /* What lingered was carried out before the echo was made, which stays valid. */
 static void forgetting_what_is_older_keeps_the_echo(void **state)
 {
@@ -518,6 +562,8 @@ int main(void)
 		TEST(an_unknown_age_is_challenged_however_late_it_is),
 		TEST(a_copy_with_an_echo_is_challenged),
 		TEST(a_copy_with_the_echo_before_is_challenged),
+		TEST(what_is_no_later_than_what_its_context_saw_is_challenged),
+		TEST(an_echo_waits_for_a_turn_of_half_a_minute),
 		TEST(forgetting_what_is_older_keeps_the_echo),
 		TEST(a_copy_from_before_the_first_contact_is_challenged),
 		TEST(another_life_of_the_initiator_is_a_stranger),

@@ -35,6 +35,7 @@ static struct {
 	bool dead;			/* the namespace */
 	u32 echo;			/* what judge() answers */
 	u32 judged, forgotten;
+	const u32 *last_seen;		/* what judge() was told at last */
 	u32 forgotten_stamp;		/* of the latest one */
 	u8 received[8192];
 	u32 ended_bytes;
@@ -44,12 +45,13 @@ static struct {
 
 static int ns;
 
-static u32 fake_judge(void *reply_to, const struct vqp_pkt *pkt, u64 now_us)
+static u32 fake_judge(void *reply_to, const struct vqp_pkt *pkt, const u32 *seen, u64 now_us)
 {
 	assert_ptr_equal(reply_to, &env.node);
 	assert_true(pkt->flags & VQP_PKT_OPEN);
 	assert_int_equal(now_us, env.now);
 	env.judged++;
+	env.last_seen = seen;
 	return env.echo;
 }
 
@@ -275,6 +277,15 @@ static void send(u32 psn, u32 flags, u32 bytes)
 	input((struct vqp_pkt) {
 		.op = VQP_OP_SEND, .flags = WHOLE | flags, .psn = psn, .open_psn = PSN(0),
 		.msg_bytes = bytes, .payload_bytes = bytes,
+	});
+}
+
+/* A SEND with an open header, stamped. */
+static void open_at(u32 open_psn, u32 psn, u32 stamp)
+{
+	input((struct vqp_pkt) {
+		.op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN | VQP_PKT_ACK_REQ, .psn = psn, .open_psn = open_psn,
+		.stamp = stamp,
 	});
 }
 
@@ -1756,15 +1767,6 @@ static const struct vqp_pkt *expect_challenge(void)
 	return pkt;
 }
 
-/* A SEND with an open header, stamped. */
-static void open_at(u32 open_psn, u32 psn, u32 stamp)
-{
-	input((struct vqp_pkt) {
-		.op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN | VQP_PKT_ACK_REQ, .psn = psn, .open_psn = open_psn,
-		.stamp = stamp,
-	});
-}
-
 static void a_copy_of_a_forgotten_flow_is_challenged(void **state)
 {
 	(void)state;
@@ -1884,6 +1886,44 @@ static void a_flow_that_goes_on_later_breaks_off_its_message(void **state)
 	expect_ack(PSN(5));
 	assert_int_equal(env.broken, 1);
 	assert_int_equal(env.opens, 1);
+}
+
+/* The clock is told of what the flow's context knows, which may be later than all that was forgotten. */
+static void what_a_context_has_seen_is_told(void **state)
+{
+	(void)state;
+	open_at(PSN(0), PSN(0), 7);
+	assert_null(env.last_seen);
+	env.echo = 5;
+	open_at(PSN(3), PSN(3), 8);
+	assert_non_null(env.last_seen);
+	assert_int_equal(*env.last_seen, 7);
+	env.echo = 0;
+	open_at(PSN(3), PSN(3), 9);
+	assert_int_equal(*env.last_seen, 9);
+	close_at(FLOW, PSN(4));
+	env.echo = 5;
+	open_at(PSN(5), PSN(5), 10);
+	assert_int_equal(*env.last_seen, 9);
+	open_flow(FLOW + 1);
+	assert_null(env.last_seen);
+}
+
+/* So many turns later its turn seems to be yet to come. */
+static void a_very_old_copy_does_not_count_as_the_latest_turn(void **state)
+{
+	(void)state;
+	open_flow(FLOW);
+	for (u32 i = 1; i < 4; i++) {
+		env.turn += 0x4000;
+		send(PSN(i), 0, 10);
+	}
+	env.turn = 0;
+	open_flow(FLOW);
+	send(PSN(1), 0, 10);
+	env.turn = 0xc000;
+	close_at(FLOW, PSN(4));
+	assert_int_equal(env.closes, 1);
 }
 
 static void a_failed_flow_goes_on_later(void **state)
@@ -2170,6 +2210,8 @@ int main(void)
 		TEST(a_closed_flow_goes_on_later_only_if_it_is_no_copy),
 		TEST(an_open_flow_goes_on_later_only_if_it_is_no_copy),
 		TEST(a_flow_that_goes_on_later_breaks_off_its_message),
+		TEST(what_a_context_has_seen_is_told),
+		TEST(a_very_old_copy_does_not_count_as_the_latest_turn),
 		TEST(a_failed_flow_goes_on_later),
 		TEST(another_ones_flow_is_not_judged),
 		TEST(what_is_forgotten_is_as_late_as_its_latest_packet),

@@ -118,6 +118,38 @@ static void a_flow_that_was_forgotten_is_not_new(void **state)
 	expect_psn(PSN(1));
 }
 
+/* A READ of two packets, of whose response one has arrived, is asked for again by a flow that was forgotten. */
+static void open_with_a_read(struct vqp_msg *read)
+{
+	*read = message(VQP_OP_READ, 2 * PAYLOAD);
+	post(read);
+	respond(PSN(0), 0, PAYLOAD);
+	env.seen = env.nsent;
+	nak(VQP_NAK_NO_FLOW, PSN(0));
+	assert_int_equal(env.sent[env.seen].pkt.open_psn, PSN(1));
+	expect_psn(PSN(0));
+	expect_silence();
+}
+
+/*
+ * The target may know only the packet that asks again. If what follows seemed to be born later, a copy of it would be
+ * fresh when the flow is forgotten.
+ */
+static void what_follows_a_read_that_opens_is_as_old(void **state)
+{
+	struct vqp_msg read, msg = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	open_with_a_read(&read);
+	env.clock += 7;
+	post(&msg);
+	assert_true(env.sent[env.seen].pkt.age >= 7);
+	expect_psn(PSN(1));
+	respond(PSN(0), PAYLOAD, PAYLOAD);
+	ack(PSN(2));
+	expect_done(1, &msg, VQP_WC_SUCCESS);
+}
+
 /* ---- Challenges ---- */
 
 static void a_challenge_is_answered_by_its_echo(void **state)
@@ -329,6 +361,7 @@ int main(void)
 		TEST(a_packet_that_found_no_room_is_new),
 		TEST(a_flow_that_opens_again_is_new),
 		TEST(a_flow_that_was_forgotten_is_not_new),
+		TEST(what_follows_a_read_that_opens_is_as_old),
 		TEST(a_challenge_is_answered_by_its_echo),
 		TEST(a_read_is_sent_again_with_the_echo),
 		TEST(the_same_challenge_to_other_packets_is_ignored),
