@@ -125,6 +125,9 @@ bool vqp_tx_fetching(const struct vqp_tx *tx);
 /* Request the chunk or the result at `psn`, for which there is a slot, at first or again. */
 int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u64 now_us);
 
+/* Have all chunks and results that are outstanding requested again. */
+void vqp_tx_mark_again(struct vqp_tx *tx);
+
 /* Request the marked chunks again. Returns 0, or the error with which the carrier held one back. */
 int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us);
 

@@ -133,6 +133,14 @@ int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u64 now_u
 	return read ? vqp_tx_send_read(tx, read, now_us) : -EAGAIN;
 }
 
+void vqp_tx_mark_again(struct vqp_tx *tx)
+{
+	u32 i;
+
+	for (i = 0; i < VQP_READ_CHUNKS; i++)
+		tx->reads[i].again = true;
+}
+
 int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us)
 {
 	int err;

@@ -11,8 +11,6 @@ void vqp_tx_note_opened(struct vqp_tx *tx)
 
 void vqp_tx_restart(struct vqp_tx *tx)
 {
-	u32 i;
-
 	tx->opened = false;
 	tx->cwnd_before = 0;
 	tx->psn_send = tx->psn_acked;
@@ -24,8 +22,7 @@ void vqp_tx_restart(struct vqp_tx *tx)
 		tx->psn_acked = tx->next->psn;
 		tx->psn_send = tx->next->psn;
 	}
-	for (i = 0; i < VQP_READ_CHUNKS; i++)
-		tx->reads[i].again = true;
+	vqp_tx_mark_again(tx);
 }
 
 /*
@@ -78,6 +75,7 @@ void vqp_tx_take_stale(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 	tx->echo = pkt->echo;
 	tx->cwnd_before = 0;
 	vqp_tx_go_back(tx);
+	vqp_tx_mark_again(tx);
 }
 
 /*

@@ -185,6 +185,19 @@ static void a_read_is_sent_again_with_the_echo(void **state)
 	expect_done(0, &msg, VQP_WC_SUCCESS);
 }
 
+/* Its PSN is acknowledged, so that going back does not bring it. */
+static void a_read_that_is_half_there_is_sent_again_with_the_echo(void **state)
+{
+	struct vqp_msg read;
+
+	(void)state;
+	open_with_a_read(&read);
+	stale(5, PSN(0), env.tx.turn);
+	expect_echo(PSN(0), 5);
+	respond(PSN(0), PAYLOAD, PAYLOAD);
+	expect_done(0, &read, VQP_WC_SUCCESS);
+}
+
 static void the_same_challenge_to_other_packets_is_ignored(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 3 * PAYLOAD);
@@ -364,6 +377,7 @@ int main(void)
 		TEST(what_follows_a_read_that_opens_is_as_old),
 		TEST(a_challenge_is_answered_by_its_echo),
 		TEST(a_read_is_sent_again_with_the_echo),
+		TEST(a_read_that_is_half_there_is_sent_again_with_the_echo),
 		TEST(the_same_challenge_to_other_packets_is_ignored),
 		TEST(any_other_echo_counts),
 		TEST(an_echo_is_sent_until_the_target_answers),
