@@ -2,7 +2,8 @@
 /*
  * The target's responder contexts against packets of any content in any order:
  * each request is carried out at most once, what was taken is given back, every answer
- * is a packet that parses, and the table's lists stay whole.
+ * is a packet that parses, and the table's lists stay whole. A copy of a packet opens no flow that
+ * was forgotten, and has no flow go on that is remembered.
  */
 #include <errno.h>
 
@@ -22,6 +23,7 @@
 #define LINGER		1000
 #define IDLE		5000
 #define CLOCK_SPEED	512		/* so that contexts linger for some ticks */
+#define COPIES		8		/* packets that are kept to come again */
 
 /* What a receive request of the fake receiver got so far. */
 struct taken {
@@ -34,10 +36,15 @@ struct copy {
 	u32 key;
 };
 
+/* A packet that has opened a flow, or found it open. */
+struct seen {
+	struct vqp_pkt pkt;
+	u32 key;
+};
+
 struct key {
-	u64 last_us;		/* latest packet */
 	u32 psn;		/* the next to be carried out, if `live` */
-	bool live;		/* a context has it, or had it within LINGER */
+	bool live;		/* a context has it */
 };
 
 static struct {
@@ -58,6 +65,8 @@ static struct {
 	u32 delivered;		/* messages, by this packet and those held behind it */
 	u32 held, held_before;	/* packets; before the one that came */
 	struct copy *copies[SLOTS * VQP_MASK_BITS];
+	struct seen seen[COPIES];	/* the latest ones */
+	u32 nseen;
 	u64 read_addr;
 	u32 read_bytes;		/* the range that was checked for this packet */
 } env;
@@ -377,20 +386,17 @@ static void check_table(void)
 	fuzz_check(env.begun - env.ended <= SLOTS && env.opens - env.closes <= SLOTS);
 }
 
-/*
- * As far as a flow's sender can tell, PSNs are carried out in order, none twice,
- * until its context was let go, at the earliest LINGER after its last packet.
- */
+/* As far as a flow's sender can tell, PSNs are carried out in order, none twice, until its context was let go. */
 static void check_once(const struct vqp_rx *rx)
 {
 	struct key *key = &env.keys[env.key];
 
 	if (rx->src_epoch != 3)		/* one life of each node is followed */
 		return;
+	/* It may go on less than 2^31 PSNs further, and carries out the packet that says so. */
 	if (key->live)
-		fuzz_check(!vqp_psn_before(rx->psn, key->psn));
+		fuzz_check(rx->psn - key->psn <= 1U << 31);
 	key->psn = rx->psn;
-	key->last_us = rx->last_us;
 	key->live = true;
 }
 
@@ -450,32 +456,75 @@ static struct vqp_rx *find(const struct vqp_pkt *pkt, const u8 *node_gid)
 	return NULL;
 }
 
-static void packet(struct fuzz *in, u8 how)
+/* The context of a flow of the life that is followed, or NULL. */
+static struct vqp_rx *find_key(u32 key)
 {
-	struct key *key;
-	struct vqp_pkt pkt;
-	struct vqp_rx *rx;
-	u8 node[16] = { 0 };
+	const struct vqp_pkt pkt = { .flow = key % FLOWS, .src_epoch = 3 };
+	const u8 node[16] = { key / FLOWS };
 
-	env.key = how % KEYS;
-	node[0] = env.key / FLOWS;
-	key = &env.keys[env.key];
-	pkt = read_packet(in);
-	env.faults = how & 0x40 ? fuzz_byte(in) : 0;
-	env.pkt = &pkt;
+	return find(&pkt, node);
+}
+
+/* Have the packet arrive. Returns its flow's context, or NULL. */
+static struct vqp_rx *deliver(const struct vqp_pkt *pkt)
+{
+	struct key *key = &env.keys[env.key];
+	const u8 node[16] = { env.key / FLOWS };
+	struct vqp_rx *rx;
+
+	env.pkt = pkt;
 	env.answers = 0;
 	env.delivered = 0;
 	env.held_before = env.held;
 	env.read_bytes = 0;
-	/* long enough without a packet, the flow may be forgotten */
-	if (key->live && env.now - key->last_us >= LINGER)
-		key->live = false;
-	vqp_rxtab_input(&env.tab, node, &env, &pkt, env.now);
-	rx = find(&pkt, node);
+	vqp_rxtab_input(&env.tab, node, &env, pkt, env.now);
+	rx = find(pkt, node);
+	/* its context may have been taken for another flow */
+	for (u32 i = 0; i < KEYS; i++)
+		env.keys[i].live = env.keys[i].live && find_key(i);
 	if (env.dead)
 		key->live = false;
 	else if (rx)
 		check_once(rx);
+	return rx;
+}
+
+/* Has the context noted the packet's stamp? */
+static bool has_seen(const struct vqp_rx *rx, const struct vqp_pkt *pkt)
+{
+	return pkt->flags & VQP_PKT_OPEN && pkt->src_epoch == 3 && rx && rx->last_us == env.now &&
+	       !vqp_clock_before(rx->stamp, pkt->stamp);
+}
+
+static void packet(struct fuzz *in, u8 how)
+{
+	struct vqp_pkt pkt;
+
+	env.key = how % KEYS;
+	pkt = read_packet(in);
+	env.faults = how & 0x40 ? fuzz_byte(in) : 0;
+	if (has_seen(deliver(&pkt), &pkt))
+		env.seen[env.nseen++ % COPIES] = (struct seen) { pkt, env.key };
+}
+
+/* A copy comes of a packet that a context has seen. */
+static void copy_comes(struct fuzz *in)
+{
+	const struct seen seen = env.seen[fuzz_below(in, COPIES)];
+	const struct vqp_rx *rx, *before;
+	u32 psn = 0;
+
+	if (!seen.pkt.op)
+		return;
+	env.key = seen.key;
+	env.faults = 0;
+	before = find_key(env.key);
+	if (before)
+		psn = before->psn;
+	rx = deliver(&seen.pkt);
+	fuzz_check(before || !rx);
+	if (rx && !seen.pkt.echo)
+		fuzz_check(rx->psn - psn <= VQP_MASK_BITS);
 }
 
 static bool match(const struct vqp_rx *rx, void *arg)
@@ -498,6 +547,8 @@ static void step(struct fuzz *in)
 
 	if (what < 0xc0) {
 		packet(in, what);
+	} else if (what < 0xc8) {
+		copy_comes(in);
 	} else if (what < 0xe8) {
 		env.now += (what & 1) ? LINGER / 2 : fuzz_number(in, 2);
 	} else if (what < 0xf0) {

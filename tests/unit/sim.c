@@ -81,6 +81,7 @@ struct sim_event {
 	enum sim_what what;
 	u32 node;			/* PACKET: receiver */
 	u32 from;			/* PACKET: sender */
+	bool replay;			/* PACKET: somebody has recorded it */
 	u32 flow;
 	u8 *buf;
 	u32 bytes;
@@ -185,7 +186,7 @@ static u64 sim_awake(const struct sim *sim, u64 at_us)
 	return at_us + (into < sim->cfg->stall_us ? sim->cfg->stall_us - into : 0);
 }
 
-static void sim_deliver_later(struct sim *sim, u32 from, u32 to, const u8 *buf, u32 bytes, u64 at_us)
+static void sim_deliver_later(struct sim *sim, u32 from, u32 to, const u8 *buf, u32 bytes, u64 at_us, bool replay)
 {
 	u8 *copy;
 
@@ -198,7 +199,7 @@ static void sim_deliver_later(struct sim *sim, u32 from, u32 to, const u8 *buf, 
 	memcpy(copy, buf, bytes);
 	at_us = sim_awake(sim, at_us + sim->cfg->delay_us + sim_random(sim, sim->cfg->jitter_us + 1));
 	sim_push(sim, (struct sim_event) {
-		.at_us = at_us, .what = SIM_PACKET, .from = from, .node = to, .buf = copy, .bytes = bytes,
+		.at_us = at_us, .what = SIM_PACKET, .from = from, .node = to, .buf = copy, .bytes = bytes, .replay = replay,
 	});
 }
 
@@ -228,7 +229,7 @@ static void sim_replay(struct sim *sim)
 		return;
 	record = &records->at[sim_random(sim, records->sent < RECORDS ? records->sent : RECORDS)];
 	sim->stats->replayed++;
-	sim_deliver_later(sim, record->from, record->to, record->buf, record->bytes, sim->now_us);
+	sim_deliver_later(sim, record->from, record->to, record->buf, record->bytes, sim->now_us, true);
 }
 
 static void sim_free_records(struct sim_records *records)
@@ -250,9 +251,9 @@ static void sim_send(struct sim *sim, u32 from, u32 to, const struct vqp_pkt *pk
 		memcpy(buf + header, payload, pkt->payload_bytes);
 	sim->stats->packets++;
 	node->link_free_us = at_us + sim->cfg->packet_us;
-	sim_deliver_later(sim, from, to, buf, bytes, node->link_free_us);
+	sim_deliver_later(sim, from, to, buf, bytes, node->link_free_us, false);
 	if (sim_chance(sim, sim->cfg->duplicates))
-		sim_deliver_later(sim, from, to, buf, bytes, node->link_free_us);
+		sim_deliver_later(sim, from, to, buf, bytes, node->link_free_us, false);
 	if (sim->cfg->replays)
 		sim_record(sim, from, to, pkt, buf, bytes);
 }
@@ -613,6 +614,7 @@ static int sim_atomic(struct vqp_rx *rx, const struct vqp_pkt *pkt, u64 *before)
 struct sim_route {
 	struct sim *sim;
 	u32 from, to;
+	bool replay;
 };
 
 static struct sim_route sim_route;
@@ -658,6 +660,8 @@ static int sim_reply(void *reply_to, struct vqp_pkt *pkt, struct vqp_rx *rx, u32
 	if (pkt->op == VQP_OP_NAK) {
 		sim->stats->no_flow += pkt->nak == VQP_NAK_NO_FLOW;
 		sim->stats->gaps += pkt->nak == VQP_NAK_SEQ;
+		sim->stats->caught += pkt->nak == VQP_NAK_STALE && route->replay &&
+				      sim->nodes[route->to].clocks[route->from].known;
 	}
 	sim_send(sim, route->to, route->from, pkt, pkt->payload || !bytes ? pkt->payload : sim_rx_flow(rx)->memory + addr);
 	return 0;
@@ -725,7 +729,7 @@ static void sim_receive(struct sim *sim, const struct sim_event *event)
 		vqp_tx_input(&sim->flows[pkt.flow].tx, &pkt, sim->now_us);
 		return;
 	}
-	sim_route = (struct sim_route) { sim, event->from, event->node };
+	sim_route = (struct sim_route) { sim, event->from, event->node, event->replay };
 	vqp_rxtab_input(&node->tab, sim->nodes[event->from].gid, &sim_route, &pkt, sim->now_us);
 }
 

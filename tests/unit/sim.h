@@ -46,6 +46,7 @@ enum sim_kind {
 
 struct sim_stats {
 	u64 packets, resent, lost, overrun, timeouts, busy, reused, no_flow, rnr, gaps, bytes, stale, replayed;
+	u64 caught;			/* challenges of replays by targets that knew the initiator's clock */
 	u64 us;				/* virtual time until the last completion */
 };
 
