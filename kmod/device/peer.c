@@ -18,8 +18,8 @@
 #define PEER_DEFERRED_MAX	256	/* the most deferred packets of the node */
 /*
  * A packet that has been deferred for longer is dropped. Its initiator has retransmitted it by
- * then, and no packet may come back after RESPONDER_LINGER_US, when its flow's context at this node
- * may have been reused.
+ * then, and after RESPONDER_LINGER_US its flow's context at this node may have been reused: the
+ * packet would be challenged.
  */
 #define PEER_DEFERRED_MS	200
 /*

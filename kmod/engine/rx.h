@@ -8,12 +8,13 @@
  * Lifetime: contexts end by timers, as in Watson's delta-t, since a handshake would cost a round
  * trip. An OPEN packet of an unknown flow makes a context that expects the packet's open_psn, if it
  * is fresh: a copy of a packet of a flow that was forgotten is not, see clock.h. A context is kept
- * for at least linger_us after its last packet, whether closed or not, so that what was under way
- * for less long is fresh. After that a closed context may be reused, the oldest one first. At most
- * max_live contexts are open or failed, so that closed ones, which linger in the rest of the table,
- * take no room from them. An open context may be reused after it was idle for idle_us, which is
- * long after its initiator gives up; a message in progress is then broken off. If no context can be
- * had, a flow that opens is answered with NAK_BUSY.
+ * for linger_us after its last packet, whether closed or not, so that what was under way for less
+ * long is fresh. After that a closed context may be reused, the oldest one first. At most max_live
+ * contexts are open or failed, so that closed ones, which linger in the rest of the table, take no
+ * room from them; where so many flows close that the rest is full of them, they linger for less
+ * long. An open context may be reused after it was idle for idle_us, which is long after its
+ * initiator gives up; a message in progress is then broken off. A flow that opens while max_live
+ * contexts are in use is answered with NAK_BUSY.
  *
  * PSNs from `psn` of a context on were never carried out here: the fresh packet that made the
  * context was born after all that was forgotten, and a flow's PSNs are first sent in order.

@@ -123,20 +123,25 @@ static bool vqp_rx_make_room(struct vqp_rxtab *tab, u64 now_us)
 }
 
 /*
- * A free context, a closed one that has lingered for linger_us, or an abandoned one; or NULL if all
- * contexts are in use.
+ * A free context, a closed one that has lingered for linger_us, or an abandoned one. If there is
+ * none, the oldest closed one is forgotten before its time: that is safe, and costs packets of its
+ * initiator a challenge at most. NULL if all contexts are live.
  */
 static struct vqp_rx *vqp_rx_take(struct vqp_rxtab *tab, u64 now_us)
 {
 	struct vqp_rx *rx = list_first_entry_or_null(&tab->spare, struct vqp_rx, lru);
+	struct vqp_rx *evicted;
 
 	if (rx && rx->state == VQP_RX_FREE)
 		return rx;
-	if (rx && now_us - rx->last_us >= tab->linger_us) {
-		vqp_rx_free(tab, rx);
-		return rx;
+	if (!rx || now_us - rx->last_us < tab->linger_us) {
+		evicted = vqp_rx_evict(tab, now_us);
+		if (evicted)
+			return evicted;
 	}
-	return vqp_rx_evict(tab, now_us);
+	if (rx)
+		vqp_rx_free(tab, rx);
+	return rx;
 }
 
 static void vqp_rx_refuse(const struct vqp_rx_call *call)
