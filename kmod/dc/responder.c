@@ -298,18 +298,18 @@ void vqp_responder_input(struct vqp_lane *lane, struct vqp_peer *peer, u32 qpn,
 		.lane = lane,
 		.dest = { .ah = vqp_peer_ah(peer), .qpn = qpn, .qkey = pkt->src_qkey },
 	};
+	bool taken;
 
-	/* On another lane a copy would find no trace of what its flow's lane has carried out. */
-	if (pkt->flow % nresponders != lane->index) {
+	spin_lock(&responder->lock);
+	taken = vqp_rxtab_input(&responder->tab, peer->gid, &sender, pkt, responder_now_us());
+	spin_unlock(&responder->lock);
+	if (!taken) {
 		vqp_count_event(VQP_EV_RX_FOREIGN);
 		return;
 	}
 	peer->rx_packets++;
 	peer->epoch = pkt->src_epoch;
 	peer->qkey = pkt->src_qkey;
-	spin_lock(&responder->lock);
-	vqp_rxtab_input(&responder->tab, peer->gid, &sender, pkt, responder_now_us());
-	spin_unlock(&responder->lock);
 }
 
 /* Release the contexts of a namespace, or all contexts if `ns` is NULL. */
@@ -418,6 +418,8 @@ int __init vqp_responder_init(void)
 			responder_free();
 			return -ENOMEM;
 		}
+		responders[i].tab.lane = i;
+		responders[i].tab.nlanes = lanes;
 	}
 	queue_delayed_work(system_dfl_wq, &responder_expire, RESPONDER_EXPIRE_PERIOD);
 	return 0;

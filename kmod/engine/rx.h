@@ -150,6 +150,8 @@ struct vqp_rxtab {
 	/* the payload of a full READ_RESP; an initiator's packets may have any size */
 	u32 payload_bytes;
 	u32 epoch;			/* of this node */
+	/* The table has the flows whose number modulo nlanes is `lane`; after init it has all. */
+	u32 lane, nlanes;
 	u64 linger_us, idle_us;		/* as in the head of this file */
 	/* Statistics: contexts made, made in place of an open one, and refused; and challenges. */
 	u64 opened, reused, busy, stale;
@@ -162,9 +164,10 @@ void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
 
 /*
  * A request or a CLOSE has arrived from the node with GID `node_gid`. Any content of `pkt` is safe.
- * A request is carried out exactly once, and answered by ops->reply().
+ * A request is carried out exactly once, and answered by ops->reply(). Returns false if the flow
+ * belongs on another lane: here a copy would find no trace of what that has carried out.
  */
-void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
+bool vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 		     const struct vqp_pkt *pkt, u64 now_us);
 
 /*

@@ -303,6 +303,7 @@ void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
 	tab->nbuckets = nbuckets;
 	tab->payload_bytes = payload_bytes;
 	tab->epoch = epoch;
+	tab->nlanes = 1;
 	tab->linger_us = linger_us;
 	tab->idle_us = idle_us;
 	INIT_LIST_HEAD(&tab->spare);
@@ -314,8 +315,9 @@ void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
 		list_add_tail(&slots[i].lru, &tab->spare);
 }
 
-void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
-		     const struct vqp_pkt *pkt, u64 now_us)
+/* A packet has arrived on the lane of its flow. */
+static void vqp_rxtab_take(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
+			   const struct vqp_pkt *pkt, u64 now_us)
 {
 	const struct vqp_rx_call call = { tab, pkt, reply_to, now_us };
 	const bool closing = pkt->op == VQP_OP_CLOSE;
@@ -352,6 +354,15 @@ void vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 		vqp_rx_close(tab, rx, pkt);
 	else
 		vqp_rx_input(&call, rx);
+}
+
+bool vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
+		     const struct vqp_pkt *pkt, u64 now_us)
+{
+	if (pkt->flow % tab->nlanes != tab->lane)
+		return false;
+	vqp_rxtab_take(tab, node_gid, reply_to, pkt, now_us);
+	return true;
 }
 
 void vqp_rxtab_expire(struct vqp_rxtab *tab, u64 now_us)

@@ -247,7 +247,8 @@ static int teardown(void **state)
 
 static const u8 data[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLM";
 
-static void input(struct vqp_pkt pkt)
+/* Is it of a flow of this lane? */
+static bool arrive(struct vqp_pkt pkt)
 {
 	pkt.src_epoch = env.src_epoch;
 	pkt.turn = env.turn;
@@ -261,7 +262,12 @@ static void input(struct vqp_pkt pkt)
 		pkt.src_lanes = 1;
 	}
 	pkt.payload = data;
-	vqp_rxtab_input(&env.tab, env.node, &env.node, &pkt, env.now);
+	return vqp_rxtab_input(&env.tab, env.node, &env.node, &pkt, env.now);
+}
+
+static void input(struct vqp_pkt pkt)
+{
+	assert_true(arrive(pkt));
 }
 
 /* Open the flow with an empty WRITE: PSN 0. */
@@ -1985,6 +1991,30 @@ static void another_ones_flow_is_not_judged(void **state)
 	assert_int_equal(env.judged, 1);
 }
 
+/* There it may have been carried out: this lane neither takes it nor says anything about it. */
+static void a_packet_on_another_lane_than_its_flows_is_not_taken(void **state)
+{
+	struct vqp_pkt pkt = { .op = VQP_OP_SEND, .flags = WHOLE | VQP_PKT_OPEN | VQP_PKT_ACK_REQ, .psn = PSN(0), .open_psn = PSN(0) };
+
+	(void)state;
+	env.tab.nlanes = 3;
+	env.tab.lane = 1;
+	for (u32 i = 0; i < 3; i++) {
+		pkt.flow = 3 * FLOW + i;
+		assert_int_equal(arrive(pkt), i == 1);
+	}
+	expect_ack(PSN(1));
+	expect_silence();
+	assert_int_equal(env.judged, 1);
+	/* nor does it close anything, or tell of another epoch */
+	pkt = (struct vqp_pkt) { .op = VQP_OP_CLOSE, .flow = 3 * FLOW, .psn = PSN(1) };
+	assert_false(arrive(pkt));
+	pkt = (struct vqp_pkt) { .op = VQP_OP_SEND, .flags = WHOLE, .flow = 3 * FLOW, .dst_epoch = EPOCH + 1 };
+	assert_false(arrive(pkt));
+	expect_silence();
+	assert_int_equal(env.opens, 1);
+}
+
 /* Whichever of its packets a flow has been opened by. */
 static void what_is_forgotten_is_as_late_as_its_latest_packet(void **state)
 {
@@ -2235,6 +2265,7 @@ int main(void)
 		TEST(a_very_old_copy_does_not_count_as_the_latest_turn),
 		TEST(a_failed_flow_goes_on_later),
 		TEST(another_ones_flow_is_not_judged),
+		TEST(a_packet_on_another_lane_than_its_flows_is_not_taken),
 		TEST(what_is_forgotten_is_as_late_as_its_latest_packet),
 		TEST(whatever_frees_a_context_tells_that_it_is_forgotten),
 		TEST(a_copy_of_a_close_closes_nothing),
