@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/vqp.h>
 #include "base/counters.h"
 #include "base/dct_cache.h"
+#include "base/hash.h"
 
 #define CACHE_MAX	65536		/* the most entries */
 /* An entry is not doubted for this time. */
@@ -27,7 +27,7 @@ static u32 cache_count;
 
 static u32 cache_hash(u32 tenant, const u8 *gid)
 {
-	return jhash(gid, VQP_GID_BYTES, tenant);
+	return vqp_hash_gid(gid, tenant);
 }
 
 static struct cache_entry *cache_find(u32 tenant, const u8 *gid)

@@ -6,6 +6,7 @@
 #include "base/compat.h"
 #include "base/counters.h"
 #include "base/dct_cache.h"
+#include "base/hash.h"
 #include "base/node.h"
 #include "base/trace.h"
 #include "dc/responder.h"
@@ -60,6 +61,11 @@ struct responder_sender {
 	struct vqp_lane *lane;
 	struct vqp_lane_dest dest;
 };
+
+static u32 responder_hash(const u8 *node_gid, u32 src_epoch, u32 flow)
+{
+	return vqp_hash_gid(node_gid, (u64)src_epoch << 32 | flow);
+}
 
 static u32 responder_judge(void *reply_to, const struct vqp_pkt *pkt, const u32 *seen, u64 now_us)
 {
@@ -271,6 +277,7 @@ static void responder_drop(struct vqp_rx_held *held)
 }
 
 static const struct vqp_rx_ops responder_ops = {
+	.hash = responder_hash,
 	.judge = responder_judge,
 	.forget = responder_forget,
 	.open = responder_open,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -9,6 +8,7 @@
 #include <rdma/ib_verbs.h>
 #include "base/compat.h"
 #include "base/counters.h"
+#include "base/hash.h"
 #include "device/gid.h"
 #include "device/lane.h"
 #include "device/parent.h"
@@ -58,7 +58,7 @@ struct peer_packet {
 
 static u32 peer_hash(const u8 *gid)
 {
-	return jhash(gid, VQP_GID_BYTES, 0);
+	return vqp_hash_gid(gid, 0);
 }
 
 struct vqp_peer *vqp_peer_find(const u8 *gid)

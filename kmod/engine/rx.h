@@ -40,6 +40,11 @@ struct vqp_rx_held {
 
 struct vqp_rx_ops {
 	/*
+	 * Hash the key of a context. Initiators choose epoch and flow: with a secret they cannot
+	 * choose those that share a bucket.
+	 */
+	u32 (*hash)(const u8 *node_gid, u32 src_epoch, u32 flow);
+	/*
 	 * Is the OPEN packet fresh? vqp_clock_judge() says so by the clock of the packet's sender:
 	 * 0, or the echo to answer with. `seen` is the latest stamp of the flow's context, or NULL
 	 * if there is none.

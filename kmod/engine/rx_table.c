@@ -9,16 +9,7 @@
 static struct list_head *vqp_rx_bucket(const struct vqp_rxtab *tab, const u8 *node_gid,
 				       u32 src_epoch, u32 flow)
 {
-	u32 words[6], hash = 0, i;
-
-	memcpy(words, node_gid, 16);
-	words[4] = src_epoch;
-	words[5] = flow;
-	for (i = 0; i < 6; i++) {
-		hash = (hash ^ words[i]) * 0x9e3779b1;
-		hash ^= hash >> 15;
-	}
-	return &tab->buckets[hash & (tab->nbuckets - 1)];
+	return &tab->buckets[tab->ops->hash(node_gid, src_epoch, flow) & (tab->nbuckets - 1)];
 }
 
 static struct vqp_rx *vqp_rx_find(const struct vqp_rxtab *tab, const u8 *node_gid,

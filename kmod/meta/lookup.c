@@ -3,12 +3,11 @@
 #include <linux/hashtable.h>
 #include <linux/kref.h>
 #include <linux/ktime.h>
-#include <linux/random.h>
 #include <linux/semaphore.h>
-#include <linux/siphash.h>
 #include <linux/slab.h>
 #include "base/counters.h"
 #include "base/dct_cache.h"
+#include "base/hash.h"
 #include "base/trace.h"
 #include "device/parent.h"
 #include "meta/lookup.h"
@@ -30,15 +29,10 @@ struct lookup {
 
 static DEFINE_SPINLOCK(lookup_lock);	/* guards the table */
 static DEFINE_HASHTABLE(lookup_table, 8);
-static siphash_key_t lookup_secret;
 
 static u32 lookup_hash(u32 tenant, const u8 *gid)
 {
-	u64 words[3] = { tenant };
-
-	get_random_once(&lookup_secret, sizeof(lookup_secret));
-	memcpy(&words[1], gid, VQP_GID_BYTES);
-	return siphash(words, sizeof(words), &lookup_secret);
+	return vqp_hash_gid(gid, tenant);
 }
 
 static void lookup_release(struct kref *ref)

@@ -2,7 +2,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/completion.h>
 #include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/mutex.h>
 #include <linux/nospec.h>
@@ -10,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "base/dct_cache.h"
+#include "base/hash.h"
 #include "base/node.h"
 #include "device/parent.h"
 #include "meta/client.h"
@@ -41,7 +41,7 @@ static struct rpc_channel *channel_find(const u8 *gid)
 {
 	struct rpc_channel *channel;
 
-	hash_for_each_possible(rpc_channels, channel, node, jhash(gid, VQP_GID_BYTES, 0))
+	hash_for_each_possible(rpc_channels, channel, node, vqp_hash_gid(gid, 0))
 		if (!memcmp(channel->gid, gid, VQP_GID_BYTES))
 			return channel;
 	return NULL;
@@ -125,7 +125,7 @@ static int channel_add(const u8 *gid, struct vqp *vqp)
 		return -ENOMEM;
 	memcpy(channel->gid, gid, VQP_GID_BYTES);
 	channel->vqp = vqp;
-	hash_add(rpc_channels, &channel->node, jhash(gid, VQP_GID_BYTES, 0));
+	hash_add(rpc_channels, &channel->node, vqp_hash_gid(gid, 0));
 	rpc_nchannels++;
 	return 0;
 }

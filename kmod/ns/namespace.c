@@ -3,13 +3,13 @@
 #include <linux/capability.h>
 #include <linux/export.h>
 #include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include "base/counters.h"
 #include "base/dct_cache.h"
+#include "base/hash.h"
 #include "ns/namespace.h"
 
 struct vqp_net {
@@ -34,7 +34,7 @@ void __init vqp_ns_use(struct vqp_ns_user *user)
 
 static u32 ns_hash(u32 tenant, const u8 *gid)
 {
-	return jhash(gid, VQP_GID_BYTES, tenant);
+	return vqp_hash_gid(gid, tenant);
 }
 
 void vqp_ns_get(struct vqp_ns *ns)

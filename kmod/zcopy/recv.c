@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/completion.h>
 #include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
+#include "base/hash.h"
 #include "dc/responder.h"
 #include "meta/client.h"
 #include "meta/lookup.h"
@@ -54,8 +54,7 @@ static DECLARE_WAIT_QUEUE_HEAD(zrecv_wait);	/* for the end of a zero-copy receiv
 /* All VQPs of a namespace share a bucket, where zrecv_find() counts them. */
 static u32 zrecv_hash(const u8 *gid, const struct vqp_rpc_msg *msg)
 {
-	return jhash_3words(jhash(gid, VQP_GID_BYTES, 0), jhash(msg->gid, VQP_GID_BYTES, 0),
-			    be32_to_cpu(msg->tenant), 0);
+	return vqp_hash_gid(gid, vqp_hash_gid(msg->gid, be32_to_cpu(msg->tenant)));
 }
 
 static bool zrecv_is_of(const struct zrecv *zrecv, const u8 *gid, const struct vqp_rpc_msg *msg)

@@ -208,6 +208,11 @@ static u32 draw(void)
 	return ++env.drawn;
 }
 
+static u32 rx_hash(const u8 *gid, u32 src_epoch, u32 flow)
+{
+	return gid[15] ^ src_epoch ^ flow;
+}
+
 static u32 rx_judge(void *reply_to, const struct vqp_pkt *pkt, const u32 *seen, u64 now_us)
 {
 	(void)reply_to;
@@ -363,7 +368,7 @@ static void rx_drop(struct vqp_rx_held *held)
 }
 
 static const struct vqp_rx_ops rx_ops = {
-	.judge = rx_judge, .forget = rx_forget, .open = rx_open, .close = rx_close, .alive = rx_alive, .recv_begin = rx_recv_begin,
+	.hash = rx_hash, .judge = rx_judge, .forget = rx_forget, .open = rx_open, .close = rx_close, .alive = rx_alive, .recv_begin = rx_recv_begin,
 	.recv_data = rx_recv_data, .recv_end = rx_recv_end, .write = rx_write,
 	.read_check = rx_read_check, .atomic = rx_atomic, .reply = rx_reply, .hold = rx_hold, .drop = rx_drop,
 };

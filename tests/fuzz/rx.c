@@ -92,6 +92,11 @@ static u32 draw(void)
 	return ++env.drawn;
 }
 
+static u32 fake_hash(const u8 *gid, u32 src_epoch, u32 flow)
+{
+	return gid[15] ^ src_epoch ^ flow;
+}
+
 static u32 fake_judge(void *reply_to, const struct vqp_pkt *pkt, const u32 *seen, u64 now_us)
 {
 	fuzz_check(reply_to == &env && pkt == env.pkt && (pkt->flags & VQP_PKT_OPEN) && now_us == env.now);
@@ -313,7 +318,7 @@ static void check_held(const struct vqp_rx *rx)
 }
 
 static const struct vqp_rx_ops fake_ops = {
-	.judge = fake_judge, .forget = fake_forget, .open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
+	.hash = fake_hash, .judge = fake_judge, .forget = fake_forget, .open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
 	.recv_data = fake_recv_data, .recv_end = fake_recv_end, .write = fake_write,
 	.read_check = fake_read_check, .atomic = fake_atomic, .reply = fake_reply, .hold = fake_hold, .drop = fake_drop,
 };

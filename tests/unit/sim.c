@@ -624,6 +624,11 @@ static u32 sim_challenge(void)
 	return sim_random(sim_route.sim, 1U << 31);
 }
 
+static u32 sim_hash(const u8 *gid, u32 src_epoch, u32 flow)
+{
+	return gid[15] ^ src_epoch ^ flow;
+}
+
 static u32 sim_judge(void *reply_to, const struct vqp_pkt *pkt, const u32 *seen, u64 now_us)
 {
 	const struct sim_route *route = reply_to;
@@ -687,7 +692,7 @@ static void sim_drop(struct vqp_rx_held *held)
 }
 
 static const struct vqp_rx_ops sim_rx_ops = {
-	.judge = sim_judge, .forget = sim_forget, .open = sim_open, .close = sim_close, .alive = sim_alive, .recv_begin = sim_recv_begin,
+	.hash = sim_hash, .judge = sim_judge, .forget = sim_forget, .open = sim_open, .close = sim_close, .alive = sim_alive, .recv_begin = sim_recv_begin,
 	.recv_data = sim_recv_data, .recv_end = sim_recv_end, .write = sim_write,
 	.read_check = sim_read_check, .atomic = sim_atomic, .reply = sim_reply,
 	.hold = sim_hold, .drop = sim_drop,

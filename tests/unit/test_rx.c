@@ -45,6 +45,11 @@ static struct {
 
 static int ns;
 
+static u32 fake_hash(const u8 *gid, u32 src_epoch, u32 flow)
+{
+	return gid[15] ^ src_epoch ^ flow;
+}
+
 static u32 fake_judge(void *reply_to, const struct vqp_pkt *pkt, const u32 *seen, u64 now_us)
 {
 	assert_ptr_equal(reply_to, &env.node);
@@ -210,7 +215,7 @@ static void fake_drop(struct vqp_rx_held *held)
 }
 
 static const struct vqp_rx_ops fake_ops = {
-	.judge = fake_judge, .forget = fake_forget, .open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
+	.hash = fake_hash, .judge = fake_judge, .forget = fake_forget, .open = fake_open, .close = fake_close, .alive = fake_alive, .recv_begin = fake_recv_begin,
 	.recv_data = fake_recv_data, .recv_end = fake_recv_end, .write = fake_write,
 	.read_check = fake_read_check, .atomic = fake_atomic, .reply = fake_reply, .hold = fake_hold, .drop = fake_drop,
 };
