@@ -2,7 +2,6 @@
 #include <linux/inetdevice.h>
 #include <linux/ipv6.h>
 #include <linux/jiffies.h>
-#include <linux/minmax.h>
 #include <linux/notifier.h>
 #include <linux/workqueue.h>
 #include <net/addrconf.h>
@@ -17,18 +16,15 @@
  */
 #define ADDRESS_LOOK_JIFFIES	(HZ / 10)
 
-static unsigned long (*address_look)(void);	/* constant while notifiers are registered */
+static bool (*address_look)(void);	/* constant while notifiers are registered */
 
 static void address_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(address_later, address_work);
 
 static void address_work(struct work_struct *work)
 {
-	const unsigned long wait = address_look();
-
-	if (wait)
-		queue_delayed_work(system_dfl_wq, &address_later,
-				   min_t(unsigned long, wait, ADDRESS_LOOK_JIFFIES));
+	if (address_look())
+		queue_delayed_work(system_dfl_wq, &address_later, ADDRESS_LOOK_JIFFIES);
 }
 
 /* Any context. */
@@ -89,26 +85,24 @@ static bool address_is_there(struct net *net, const u8 *gid)
 	return ipv6_mod_enabled() && ipv6_chk_addr_and_flags(net, &addr, NULL, true, 0, 0);
 }
 
-long vqp_address_look(struct vqp_address *address, struct net *net, const u8 *gid)
+bool vqp_address_look(struct vqp_address *address, struct net *net, const u8 *gid)
 {
 	const unsigned long now = jiffies;
-	unsigned long until;
 
 	if (address_is_there(net, gid)) {
 		*address = (struct vqp_address){ .seen = true };
-		return 0;
+		return false;
 	}
 	if (!address->seen)
-		return 0;
+		return false;
 	if (!address->away) {
 		address->away = true;
 		address->away_since = now;
 	}
-	until = address->away_since + VQP_ADDRESS_AWAY_JIFFIES;
-	return time_after_eq(now, until) ? -EADDRNOTAVAIL : (long)(until - now);
+	return time_after_eq(now, address->away_since + VQP_ADDRESS_AWAY_JIFFIES);
 }
 
-int __init vqp_address_init(unsigned long (*look)(void))
+int __init vqp_address_init(bool (*look)(void))
 {
 	int ret;
 

@@ -28,18 +28,17 @@ struct vqp_address {
 
 /*
  * Look whether `gid` is an address of an interface in the network namespace, which the caller keeps
- * from going. Returns 0 if nothing follows, or the jiffies until the next look, which are 1 or more
- * while the address is away, or -EADDRNOTAVAIL if it has been away for too long. Process context.
+ * from going. Returns whether it has been there, and has been away for too long since. While it is
+ * away, another look is due. Process context; the caller's lock guards *address.
  */
-long vqp_address_look(struct vqp_address *address, struct net *net, const u8 *gid);
+bool vqp_address_look(struct vqp_address *address, struct net *net, const u8 *gid);
 
 /*
  * Have look() called within a tenth of a second after addresses of a network namespace have
- * changed, unless that is the host's; and again after the jiffies that it returns, or earlier,
- * unless these are 0. Process context; look() is not called any more once vqp_address_exit() has
- * returned.
+ * changed, unless that is the host's; and again after a tenth of a second when it returns true.
+ * Process context; look() is not called any more once vqp_address_exit() has returned.
  */
-int __init vqp_address_init(unsigned long (*look)(void));
+int __init vqp_address_init(bool (*look)(void));
 void vqp_address_exit(void);
 
 #endif

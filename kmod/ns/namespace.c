@@ -5,6 +5,7 @@
 #include <linux/hashtable.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
+#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include "base/counters.h"
@@ -24,6 +25,8 @@ static DEFINE_MUTEX(ns_mutex);
 static DEFINE_HASHTABLE(ns_table, 10);	/* by tenant and GID, read under RCU */
 static struct vqp_ns *ns_host;		/* constant once the module is initialized */
 static u32 ns_generation = 1;		/* raised when a namespace is added, moved or removed */
+
+static struct workqueue_struct *ns_wq;	/* vqp_ns.end; constant once the module is initialized */
 
 static LIST_HEAD(ns_users);	/* constant once the module is initialized */
 
@@ -75,6 +78,21 @@ void vqp_owner_init(struct vqp_owner *owner)
 }
 EXPORT_SYMBOL_GPL(vqp_owner_init);
 
+/*
+ * The end of a namespace that ns_take() has removed, whose reference of vqp_net is the work's. The
+ * users' kill callbacks walk all that the namespace has, and wait for peers that do not answer: so
+ * each namespace has a work of its own, which holds no lock that other namespaces need.
+ */
+static void ns_end_work(struct work_struct *work)
+{
+	struct vqp_ns *ns = container_of(work, struct vqp_ns, end);
+	struct vqp_ns_user *user;
+
+	list_for_each_entry(user, &ns_users, link)
+		user->kill(ns);
+	vqp_ns_put(ns);
+}
+
 static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 ino)
 {
 	struct vqp_ns *ns = kzalloc(sizeof(*ns), GFP_KERNEL_ACCOUNT);
@@ -105,6 +123,7 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	vqp_owner_init(&ns->kernel);
 	ns->kernel.ns = ns;
 	INIT_LIST_HEAD(&ns->net_link);
+	INIT_WORK(&ns->end, ns_end_work);
 	INIT_HLIST_NODE(&ns->node);
 	vqp_count_made(VQP_OBJ_NS);
 	return ns;
@@ -169,20 +188,6 @@ struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid)
 	return ns;
 }
 
-/*
- * Kill a namespace that ns_take() has removed, and drop the reference of vqp_net. The users' kill
- * callbacks walk all that the namespace has, so that the function holds no lock that other
- * namespaces need.
- */
-static void ns_kill(struct vqp_ns *ns)
-{
-	struct vqp_ns_user *user;
-
-	list_for_each_entry(user, &ns_users, link)
-		user->kill(ns);
-	vqp_ns_put(ns);
-}
-
 static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
 {
 	int i;
@@ -196,7 +201,10 @@ static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
 		WRITE_ONCE(ns->priority, terms->priority);
 }
 
-/* Remove a namespace, so that nothing finds it any more. The caller calls ns_kill(). */
+/*
+ * Remove a namespace, so that nothing finds it any more, and have it end. Its reference of vqp_net
+ * goes to its end: who uses it after ns_mutex has been dropped needs another one.
+ */
 static void ns_take(struct vqp_ns *ns)
 {
 	lockdep_assert_held(&ns_mutex);
@@ -204,72 +212,60 @@ static void ns_take(struct vqp_ns *ns)
 	ns_generation++;
 	hash_del_rcu(&ns->node);
 	WRITE_ONCE(ns->dead, true);
+	queue_work(ns_wq, &ns->end);
 }
 
-static void ns_kill_all(struct list_head *taken)
+/* Wait until a namespace that was taken has ended, and drop a reference of it. */
+static void ns_wait(struct vqp_ns *ns)
 {
-	struct vqp_ns *ns, *next;
-
-	list_for_each_entry_safe(ns, next, taken, net_link) {
-		list_del(&ns->net_link);
-		ns_kill(ns);
-	}
+	flush_work(&ns->end);
+	vqp_ns_put(ns);
 }
 
-/* As vqp_address_look() returns. Takes what has lost its address for good, to that list. */
-static long ns_look(struct vqp_ns *ns, struct list_head *taken)
+/* A namespace in the table is in a network namespace that has not ended: ns_net_exit() takes it. */
+static bool ns_look(struct vqp_ns *ns)
 {
-	long ret;
-
 	lockdep_assert_held(&ns_mutex);
-	if (ns == ns_host)
-		return 0;
-	ret = vqp_address_look(&ns->address, ns->vnet->net, ns->gid);
-	if (ret >= 0)
-		return ret;
-	pr_info_ratelimited("namespace %s of tenant %u ends: its address %pI6c has left\n",
-			    ns->name, ns->tenant, ns->gid);
-	ns_take(ns);
-	list_add_tail(&ns->net_link, taken);
-	return 0;
+	return vqp_address_look(&ns->address, ns->vnet->net, ns->gid);
 }
 
 /* An add states the terms, and that the namespace has its address, be that there or not. */
 static void ns_state(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
 {
-	lockdep_assert_held(&ns_mutex);
 	ns_set_terms(ns, terms);
 	ns->address = (struct vqp_address){};
-	vqp_address_look(&ns->address, ns->vnet->net, ns->gid);
+	ns_look(ns);
 }
 
 /* Has a container's lost the address that it had, however short the time since? */
 static bool ns_has_lost_address(struct vqp_ns *ns)
 {
-	lockdep_assert_held(&ns_mutex);
-	vqp_address_look(&ns->address, ns->vnet->net, ns->gid);
+	ns_look(ns);
 	return ns->address.away;
 }
 
-/* Addresses have changed. Returns the jiffies until the next look, or 0 if none is needed. */
-static unsigned long ns_follow(void)
+/* Addresses have changed. Waits for no namespace that ends. Returns whether another look is due. */
+static bool ns_follow(void)
 {
 	struct hlist_node *next;
-	unsigned long wait = 0;
+	bool away = false;
 	struct vqp_ns *ns;
-	LIST_HEAD(taken);
-	long ret;
 	int bkt;
 
 	mutex_lock(&ns_mutex);
 	hash_for_each_safe(ns_table, bkt, next, ns, node) {
-		ret = ns_look(ns, &taken);
-		if (ret && (!wait || ret < wait))
-			wait = ret;
+		if (ns == ns_host)
+			continue;
+		if (ns_look(ns)) {
+			pr_info_ratelimited("namespace %s of tenant %u ends: its address %pI6c has left\n",
+					    ns->name, ns->tenant, ns->gid);
+			ns_take(ns);
+		} else {
+			away |= ns->address.away;
+		}
 	}
 	mutex_unlock(&ns_mutex);
-	ns_kill_all(&taken);
-	return wait;
+	return away;
 }
 
 int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
@@ -277,7 +273,6 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 {
 	struct vqp_net *vnet = net_generic(net, vqp_net_id);
 	struct vqp_ns *ns, *old;
-	LIST_HEAD(taken);
 	int ret = 0;
 
 	if (!tenant || net_eq(net, &init_net))
@@ -304,11 +299,13 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 		ret = -ENOMEM;
 		goto unlock;
 	}
-	/* Engines give an address to another container right after they have taken it from one. */
-	if (old) {
+	/*
+	 * Engines give an address to another container right after they have taken it from one. The
+	 * old one is dead from here on: nothing finds it, and its contexts' calls fail. What ends
+	 * after that, and waits for its peers, is no concern of the new one.
+	 */
+	if (old)
 		ns_take(old);
-		list_add(&old->net_link, &taken);
-	}
 	ns->vnet = vnet;
 	ns_state(ns, terms);
 	list_add_tail(&ns->net_link, &vnet->namespaces);
@@ -318,7 +315,6 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	vqp_dct_cache_forget(tenant, gid);
 unlock:
 	mutex_unlock(&ns_mutex);
-	ns_kill_all(&taken);
 	return ret;
 }
 
@@ -332,13 +328,15 @@ int vqp_ns_del_net(struct net *net)
 		return -ENOENT;
 	mutex_lock(&ns_mutex);
 	list_for_each_entry_safe(ns, next, &vnet->namespaces, net_link) {
+		vqp_ns_get(ns);
 		ns_take(ns);
 		list_add_tail(&ns->net_link, &taken);
 	}
 	mutex_unlock(&ns_mutex);
 	if (list_empty(&taken))
 		return -ENOENT;
-	ns_kill_all(&taken);
+	list_for_each_entry_safe(ns, next, &taken, net_link)
+		ns_wait(ns);
 	return 0;
 }
 
@@ -350,12 +348,14 @@ int vqp_ns_del(u32 tenant, const u8 *gid)
 	ns = ns_lookup(tenant, gid);
 	if (ns == ns_host)
 		ns = NULL;
-	if (ns)
+	if (ns) {
+		vqp_ns_get(ns);
 		ns_take(ns);
+	}
 	mutex_unlock(&ns_mutex);
 	if (!ns)
 		return -ENOENT;
-	ns_kill(ns);
+	ns_wait(ns);
 	return 0;
 }
 
@@ -436,9 +436,18 @@ static int __net_init ns_net_init(struct net *net)
 	return 0;
 }
 
+/* The kernel ends network namespaces one after another: none of them waits for peers here. */
 static void __net_exit ns_net_exit(struct net *net)
 {
-	vqp_ns_del_net(net);
+	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+	struct vqp_ns *ns, *next;
+
+	if (net_eq(net, &init_net))
+		return;
+	mutex_lock(&ns_mutex);
+	list_for_each_entry_safe(ns, next, &vnet->namespaces, net_link)
+		ns_take(ns);
+	mutex_unlock(&ns_mutex);
 }
 
 static struct pernet_operations ns_net_ops = {
@@ -454,14 +463,17 @@ int __init vqp_ns_init(void)
 	struct vqp_net *vnet;
 	int ret;
 
-	ns_host = ns_alloc(0, nowhere, "host", init_net.ns.inum);
-	if (!ns_host)
+	ns_wq = alloc_workqueue("vqp_ns", WQ_UNBOUND, 0);
+	if (!ns_wq)
 		return -ENOMEM;
-	ret = register_pernet_subsys(&ns_net_ops);
-	if (ret) {
-		vqp_ns_put(ns_host);
-		return ret;
+	ns_host = ns_alloc(0, nowhere, "host", init_net.ns.inum);
+	if (!ns_host) {
+		ret = -ENOMEM;
+		goto err_wq;
 	}
+	ret = register_pernet_subsys(&ns_net_ops);
+	if (ret)
+		goto err_host;
 	vnet = net_generic(&init_net, vqp_net_id);
 	mutex_lock(&ns_mutex);
 	ns_host->vnet = vnet;
@@ -474,7 +486,10 @@ int __init vqp_ns_init(void)
 
 err_pernet:
 	unregister_pernet_subsys(&ns_net_ops);
+err_host:
 	vqp_ns_put(ns_host);
+err_wq:
+	destroy_workqueue(ns_wq);
 	return ret;
 }
 
@@ -482,6 +497,8 @@ void vqp_ns_exit(void)
 {
 	vqp_address_exit();
 	unregister_pernet_subsys(&ns_net_ops);
+	/* This waits for the namespaces that have not ended yet. */
+	destroy_workqueue(ns_wq);
 	vqp_ns_put(ns_host);
 }
 

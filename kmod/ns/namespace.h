@@ -17,6 +17,7 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/semaphore.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <linux/vqp.h>
 #include "base/limit.h"
@@ -35,9 +36,10 @@ struct vqp_ns {
 	u32 tenant;			/* constant */
 	u8 gid[VQP_GID_BYTES];		/* constant, but the host's GID is the parent's */
 	u32 netns_ino;			/* constant */
-	struct vqp_net *vnet;		/* of the network namespace */
+	struct vqp_net *vnet;		/* of the network namespace; used until it is dead */
 	struct vqp_address address;	/* whether it is there, under ns_mutex; not the host's */
-	struct list_head net_link;	/* in vnet's list until it is dead, under ns_mutex */
+	struct list_head net_link;	/* in vnet's list, under ns_mutex; dead, in its deleter's */
+	struct work_struct end;		/* queued when it dies, with vnet's reference */
 	char name[VQP_NAME_MAX];	/* constant */
 	bool dead;			/* written once, under ns_mutex; read without */
 	struct xarray vqps;		/* VQP number -> struct vqp; read under RCU */
@@ -78,7 +80,8 @@ struct vqp_ns_user {
 	struct list_head link;		/* in ns/namespace.c's list */
 	/*
 	 * The namespace is dead, and nothing finds it any more. Fail what it has, and drop what
-	 * refers to it. Process context; the caller holds no lock.
+	 * refers to it. Process context; the caller holds no lock. It may wait for peers, since
+	 * namespaces that die together are killed at the same time.
 	 */
 	void (*kill)(struct vqp_ns *ns);
 };
@@ -116,6 +119,9 @@ void vqp_ns_put(struct vqp_ns *ns);	/* any context */
  * if `exclusive`, fails. Each returns 0 or -errno: -EEXIST if the network namespace has namespaces
  * of another tenant, or this one already; -EADDRINUSE if another network namespace has the address;
  * -ENOENT if there is none to delete or change. Process context.
+ *
+ * The functions that delete return when the namespaces have ended: no peer reaches the memory of
+ * their functions any more. An add does not wait for the end of one that has lost the address.
  */
 int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	       const struct vqp_ns_terms *terms, bool exclusive);

@@ -16,6 +16,38 @@ gone_in_ms() {
 	echo $(((${EPOCHREALTIME/[.,]/} - begin) / 1000))
 }
 
+# NAME TENANT ADDRESS: a box with an interface that has the address
+housed() {
+	ip netns add "$1"
+	ip -n "$1" link add eth0 type dummy
+	ip -n "$1" address add "$3/24" dev eth0
+	vqpctl ns add --netns "/run/netns/$1" --tenant "$2" --address "$3" --name "$1"
+}
+
+# NETWORK NUMBER...: the boxes gone-NUMBER lose their addresses.
+leave() {
+	local number
+	for number in "${@:2}"; do
+		ip -n "gone-$number" address del "$1.$number/24" dev eth0
+	done
+}
+
+begin_ends() { begin_probes 'p:vqp_test/end vqp:owners_kill' 'r:vqp_test/ended vqp:owners_kill'; }
+
+# COUNT: so many namespaces have ended since begin_ends.
+ended_are() { awk -v count="$1" '$1 == "ended" { ended = $2 } END { exit ended != count }' "$tracing/kprobe_profile"; }
+
+# COUNT: so many namespaces end, each of which begins to before the first of them has.
+ends_were_together() {
+	eventually ended_are "$1"
+	end_probes
+	awk -v count="$1" '
+		/ end: / { ends++ }
+		/ ended: / && !first { first = ends }
+		END { print first " of " ends " namespaces had begun to end when the first had"; exit first != count }
+		' /run/vqp/trace
+}
+
 # NAME...: a server with 256 regions in each of these; prints for each "KEY ADDR"
 serve_regions() {
 	local name

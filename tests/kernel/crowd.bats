@@ -55,6 +55,17 @@ silent_peers_cost() {
 	((three < one + 1000))
 }
 
+@test "namespaces whose addresses leave together end together, though the peers of each are silent" {
+	local node names=(- vqp-a - vqp-e vqp-f)
+	for node in 1 3 4; do
+		target=$(on 2 "housed gone-$node 9 10.93.0.$node; serve gone-$node mem-server 733"' ; echo $key $addr')
+		on "$node" "known ${names[node]} 10.93.0.$node; serve ${names[node]} flood read 10.93.0.$node 733 $target --bytes=8; goes_on"
+	done
+	on 2 'eventually windows_are 3; begin_ends'
+	fault partition 2
+	on 2 'leave 10.93.0 1 3 4; ends_were_together 3'
+}
+
 @test "a namespace that has all the windows it may have gets others for what it reaches now" {
 	server=$(on 2 'serve vqp-c regions-server 730 --count=300; echo $key $addr $last_key $last_addr')
 	read -r key addr last_key last_addr <<<"$server"
