@@ -46,9 +46,7 @@ static int open_netlink(struct vqp_netlink *netlink, struct vqp_error *error)
 /* Deletes a VQP namespace of the list, unless another has done so since. */
 static int delete(struct vqp_netlink *netlink, const json_t *item, struct vqp_error *error)
 {
-	json_auto_t *key = json_pack("{s:O, s:O}", "tenant", json_object_get(item, "tenant"),
-				     "gid", json_object_get(item, "gid"));
-	int ret = vqp_netlink_do(netlink, VQP_CMD_NS_DEL, key, NULL);
+	int ret = vqp_netlink_delete(netlink, item);
 
 	return ret && ret != -ENOENT && ret != -ENOPKG ? fail(netlink, ret, error) : 0;
 }

@@ -310,6 +310,21 @@ int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t
 	return ret;
 }
 
+int vqp_netlink_delete(struct vqp_netlink *netlink, const json_t *item)
+{
+	json_auto_t *key = json_pack("{s:O, s:O}", "tenant", json_object_get(item, "tenant"),
+				     "gid", json_object_get(item, "gid"));
+	json_auto_t *that = json_pack("{s:O, s:O}", "netns_ino", json_object_get(item, "netns_ino"),
+				      "name", json_object_get(item, "name"));
+	int ret;
+
+	if (!key || !that || json_object_update(that, key))
+		return set_error(netlink, ENOMEM, strerror(ENOMEM));
+	ret = vqp_netlink_do(netlink, VQP_CMD_NS_DEL, that, NULL);
+	/* A module that was loaded before an upgrade may know no conditions. */
+	return ret == -EINVAL ? vqp_netlink_do(netlink, VQP_CMD_NS_DEL, key, NULL) : ret;
+}
+
 static int parse_item(const struct nlmsghdr *msg, void *list)
 {
 	json_t *object = vqp_attr_get(msg, GENL_HDRLEN);

@@ -34,6 +34,12 @@ int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *
 int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *request);
 
 /*
+ * Deletes the VQP namespace that NS_GET lists as this item, with "tenant", "gid", "netns_ino" and
+ * "name"; not another one that has come to its address since. -ENOENT if it is gone.
+ */
+int vqp_netlink_delete(struct vqp_netlink *netlink, const json_t *item);
+
+/*
  * Dumps all objects of a kind as an array; by META_GET, the meta servers. -EBUSY if the list has
  * changed during each of several dumps.
  */

@@ -51,6 +51,8 @@ static const struct nla_policy nl_ns_set_policy[VQP_ATTR_MAX + 1] = {
 
 static const struct nla_policy nl_ns_del_policy[VQP_ATTR_MAX + 1] = {
 	[VQP_ATTR_NETNS_FD]	= { .type = NLA_U32 },
+	[VQP_ATTR_NAME]		= { .type = NLA_NUL_STRING, .len = VQP_NAME_MAX - 1 },
+	[VQP_ATTR_NETNS_INO]	= NLA_POLICY_MIN(NLA_U32, 1),
 	NL_POLICY_ADDRESS,
 };
 
@@ -145,12 +147,19 @@ static int nl_found(struct genl_info *info, int ret)
 static int nl_ns_del(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr **a = info->attrs;
+	struct nlattr *ino = a[VQP_ATTR_NETNS_INO], *name = a[VQP_ATTR_NAME];
 	struct net *net;
 	int ret;
 
 	if (a[VQP_ATTR_TENANT] && a[VQP_ATTR_GID])
 		return nl_found(info, vqp_ns_del(nla_get_u32(a[VQP_ATTR_TENANT]),
-						 nla_data(a[VQP_ATTR_GID])));
+						 nla_data(a[VQP_ATTR_GID]),
+						 ino ? nla_get_u32(ino) : 0,
+						 name ? nla_data(name) : NULL));
+	if (ino || name) {
+		GENL_SET_ERR_MSG(info, "netns-ino and name are conditions of tenant and gid");
+		return -EINVAL;
+	}
 	net = nl_get_net(info);
 	if (IS_ERR(net))
 		return PTR_ERR(net);

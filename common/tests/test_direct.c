@@ -17,6 +17,7 @@
 static json_t *kernel;		/* its VQP namespaces */
 static int dump_error, del_error;
 static bool is_loaded;		/* the module, as /sys shows it */
+static const char *newcomer;	/* its name: it has the first address when the list has been read */
 static unsigned int opened;
 
 int __wrap_stat(const char *path, struct stat *st);
@@ -53,22 +54,17 @@ int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **lis
 	(void)netlink;
 	assert_int_equal(cmd, VQP_CMD_NS_GET);
 	*list = dump_error ? NULL : json_deep_copy(kernel);
+	if (newcomer)
+		json_object_set_new(json_array_get(kernel, 1), "name", json_string(newcomer));
 	return dump_error;
 }
 
-int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *request, json_t **reply)
+int vqp_netlink_delete(struct vqp_netlink *netlink, const json_t *item)
 {
 	(void)netlink;
-	assert_int_equal(cmd, VQP_CMD_NS_DEL);
-	assert_null(reply);
-	assert_int_equal(json_object_size(request), 2);
-	for (size_t i = 0; !del_error && i < json_array_size(kernel); i++) {
-		const json_t *item = json_array_get(kernel, i);
-
-		if (json_equal(json_object_get(item, "gid"), json_object_get(request, "gid")) &&
-		    json_equal(json_object_get(item, "tenant"), json_object_get(request, "tenant")))
+	for (size_t i = 0; !del_error && i < json_array_size(kernel); i++)
+		if (json_equal(json_array_get(kernel, i), item))
 			return json_array_remove(kernel, i);
-	}
 	return del_error ? del_error : -ENOENT;
 }
 
@@ -83,6 +79,7 @@ static int set_up(void **state)
 	(void)state;
 	dump_error = del_error = 0;
 	is_loaded = false;
+	newcomer = NULL;
 	kernel = json_loads("[{\"tenant\":0,\"gid\":\"fd00::1\",\"name\":\"\",\"netns_ino\":1},"
 			    "{\"tenant\":1,\"gid\":\"10.1.0.1\",\"name\":\"c1/eth0/net\",\"netns_ino\":1000},"
 			    "{\"tenant\":1,\"gid\":\"10.1.0.2\",\"name\":\"c1/eth0/net\",\"netns_ino\":1001},"
@@ -115,6 +112,13 @@ static void del_takes_the_attachments_in_the_network_namespace(void **state)
 	(void)state;
 	assert_deletes(1, "c1", "eth0", "net", 7);
 	unit_assert_string(json_array_get(kernel, 1), "gid", "10.1.0.2");
+	assert_deletes(0, "c1", "eth0", "net", 7);
+}
+
+static void del_leaves_what_has_come_to_the_address_since(void **state)
+{
+	(void)state;
+	newcomer = "c2/eth0/net";
 	assert_deletes(0, "c1", "eth0", "net", 7);
 }
 
@@ -203,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(del_takes_the_attachments_in_the_network_namespace),
+		TEST(del_leaves_what_has_come_to_the_address_since),
 		TEST(del_without_a_network_namespace_takes_it_wherever_it_is),
 		TEST(del_takes_nothing_by_a_name_that_vqpd_does_not_give),
 		TEST(without_the_module_there_is_nothing),

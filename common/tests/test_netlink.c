@@ -18,6 +18,7 @@ static struct {
 	unsigned int requests;
 	bool interrupts_send, interrupts_recv;	/* A signal comes first. */
 	unsigned int heard;		/* datagrams of the answer to the last request */
+	size_t sent;			/* bytes of the last request */
 } kernel;
 
 ssize_t __wrap_send(int fd, const void *data, size_t bytes, int flags);
@@ -37,6 +38,7 @@ ssize_t __wrap_send(int fd, const void *data, size_t bytes, int flags)
 	(void)fd, (void)flags;
 	if (comes(&kernel.interrupts_send))
 		return -1;
+	kernel.sent = bytes;
 	kernel.seq = ((const struct nlmsghdr *)data)->nlmsg_seq;
 	kernel.requests++;
 	kernel.heard = 0;
@@ -144,6 +146,22 @@ static void a_list_that_changes_is_not_dumped_for_ever(void **state)
 	json_decref(list);
 }
 
+/* What a module that knows no conditions of a del refuses is asked of it without them. */
+static void a_del_is_of_what_was_listed(void **state)
+{
+	json_auto_t *item = unit_json("{\"tenant\":1,\"gid\":\"10.1.0.1\",\"netns_ino\":2,\"name\":\"c1/eth0\",\"vqps\":3}");
+	const size_t key = NLMSG_LENGTH(GENL_HDRLEN) + NLA_HDRLEN + 4 + NLA_HDRLEN + VQP_GID_BYTES;
+
+	say_ack(0, 0);
+	assert_int_equal(vqp_netlink_delete(*state, item), 0);
+	assert_int_equal(kernel.requests, 1);
+	assert_int_equal(kernel.sent, key + NLA_HDRLEN + 4 + NLA_HDRLEN + sizeof("c1/eth0"));
+	say_ack(-EINVAL, 0);
+	assert_int_equal(vqp_netlink_delete(*state, item), -EINVAL);
+	assert_int_equal(kernel.requests, 3);
+	assert_int_equal(kernel.sent, key);
+}
+
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -153,6 +171,7 @@ int main(void)
 		TEST(what_is_no_message_is_not_waited_behind),
 		TEST(signals_are_no_answers),
 		TEST(a_list_that_changes_is_not_dumped_for_ever),
+		TEST(a_del_is_of_what_was_listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

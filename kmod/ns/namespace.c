@@ -340,13 +340,14 @@ int vqp_ns_del_net(struct net *net)
 	return 0;
 }
 
-int vqp_ns_del(u32 tenant, const u8 *gid)
+int vqp_ns_del(u32 tenant, const u8 *gid, u32 netns_ino, const char *name)
 {
 	struct vqp_ns *ns;
 
 	mutex_lock(&ns_mutex);
 	ns = ns_lookup(tenant, gid);
-	if (ns == ns_host)
+	if (ns == ns_host || (ns && netns_ino && ns->netns_ino != netns_ino) ||
+	    (ns && name && strcmp(ns->name, name)))
 		ns = NULL;
 	if (ns) {
 		vqp_ns_get(ns);

@@ -75,11 +75,15 @@ static int ns_add(const json_t *attrs, bool exclusive)
 	return json_array_append_new(kernel, item);
 }
 
-static int ns_del(const json_t *attrs)
+int vqp_netlink_delete(struct vqp_netlink *netlink, const json_t *item)
 {
-	int i = find(attrs);
+	int i = find(item);
 
-	return i < 0 ? -ENOENT : json_array_remove(kernel, i);
+	(void)netlink;
+	if (i < 0 || !json_equal(json_object_get(json_array_get(kernel, i), "name"), json_object_get(item, "name")) ||
+	    !json_equal(json_object_get(json_array_get(kernel, i), "netns_ino"), json_object_get(item, "netns_ino")))
+		return -ENOENT;
+	return json_array_remove(kernel, i);
 }
 
 int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs, json_t **reply)
@@ -88,8 +92,6 @@ int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *
 	switch (cmd) {
 	case VQP_CMD_NS_ADD:
 		return ns_add(attrs, false);
-	case VQP_CMD_NS_DEL:
-		return ns_del(attrs);
 	case VQP_CMD_STATUS_GET:
 		*reply = unit_json("{\"parent\":\"rxe0\",\"node_gid\":\"fd00::1\",\"epoch\":1,\"qkey\":2,\"lanes\":[3]}");
 		return 0;
@@ -112,7 +114,7 @@ int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **lis
 {
 	(void)netlink;
 	assert_int_equal(cmd, VQP_CMD_NS_GET);
-	*list = json_copy(kernel);
+	*list = json_deep_copy(kernel);
 	return 0;
 }
 
@@ -329,6 +331,16 @@ static void a_network_namespace_comes_as_a_descriptor(void **state)
 	fd = add_now(f);
 	assert_int_equal(count(), 1);
 	leave(f, fd);
+}
+
+static void an_add_that_is_undone_leaves_what_has_come_to_the_address(void **state)
+{
+	struct fixture *f = *state;
+	int fd = add_now(f);
+
+	json_object_set_new(json_array_get(kernel, 0), "name", json_string("c2/eth0"));
+	leave(f, fd);
+	assert_int_equal(count(), 1);
 }
 
 static void a_del_by_what_is_no_network_namespace_deletes_nothing(void **state)
@@ -673,6 +685,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(a_network_namespace_comes_as_a_descriptor),
+		TEST(an_add_that_is_undone_leaves_what_has_come_to_the_address),
 		TEST(a_del_by_what_is_no_network_namespace_deletes_nothing),
 		TEST(who_leaves_before_the_answer_has_never_been),
 		TEST(who_has_left_before_being_heard_has_never_been),

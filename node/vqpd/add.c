@@ -36,9 +36,9 @@ static void free_add(struct vqp_add *add)
 
 static void unmake(struct vqpd *d, struct vqp_entry *entry)
 {
-	json_auto_t *key = vqp_entry_key(entry);
+	json_auto_t *item = vqp_entry_item(entry);
 
-	vqp_netlink_do(&d->netlink, VQP_CMD_NS_DEL, key, NULL);
+	vqp_netlink_delete(&d->netlink, item);
 	for (unsigned int i = 0; i < d->nmetas; i++)
 		vqp_meta_withdraw(&d->metas[i], entry);
 	vqp_registry_remove(&d->registry, entry);

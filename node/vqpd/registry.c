@@ -142,6 +142,15 @@ json_t *vqp_entry_key(const struct vqp_entry *entry)
 			 "gid", vqp_address_format(entry->gid, gid));
 }
 
+json_t *vqp_entry_item(const struct vqp_entry *entry)
+{
+	json_t *item = vqp_entry_key(entry);
+
+	json_object_set_new(item, "netns_ino", json_integer(entry->netns_ino));
+	json_object_set_new(item, "name", json_string(entry->name));
+	return item;
+}
+
 struct vqp_entry *vqp_registry_find_key(struct vqp_registry *registry, const json_t *key)
 {
 	uint8_t gid[16];

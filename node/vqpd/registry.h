@@ -61,6 +61,9 @@ struct vqp_entry *vqp_registry_next(const struct vqp_registry *registry, const s
 /* Returns the key of an entry, {"tenant","gid"}, as a new object. */
 json_t *vqp_entry_key(const struct vqp_entry *entry);
 
+/* Returns an entry as NS_GET lists it, {"tenant","gid","netns_ino","name"}, as a new object. */
+json_t *vqp_entry_item(const struct vqp_entry *entry);
+
 /* Returns the entry with such a key, or NULL. */
 struct vqp_entry *vqp_registry_find_key(struct vqp_registry *registry, const json_t *key);
 

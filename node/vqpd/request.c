@@ -212,13 +212,13 @@ static json_t *serve_del(struct vqpd *d, const struct vqp_request *request, int 
 	if (ret && ret != -ENOPKG)
 		return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
 	for (entry = vqp_registry_next(&d->registry, NULL); entry; entry = next) {
-		json_auto_t *key = NULL;
+		json_auto_t *item = NULL;
 
 		next = vqp_registry_next(&d->registry, entry);
 		if (!entry->tenant || !vqp_name_same(entry->name, request->name) || (netns_fd >= 0 && ino != entry->netns_ino))
 			continue;
-		key = vqp_entry_key(entry);
-		ret = vqp_netlink_do(&d->netlink, VQP_CMD_NS_DEL, key, NULL);
+		item = vqp_entry_item(entry);
+		ret = vqp_netlink_delete(&d->netlink, item);
 		if (ret && ret != -ENOENT)
 			return vqp_reply_error(ret, "%s", vqp_netlink_error(&d->netlink));
 		deleted += !ret;

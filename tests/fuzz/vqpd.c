@@ -168,19 +168,6 @@ static int kernel_ns_add(const json_t *attrs, bool exclusive)
 	return kernel_add(&new, exclusive);
 }
 
-static int kernel_ns_del(const json_t *attrs)
-{
-	struct namespace key = { 0 };
-	int i;
-
-	parse_key(attrs, &key);
-	i = kernel_find(key.tenant, key.gid);
-	if (i < 0)
-		return -ENOENT;
-	kernel_remove(i);
-	return 0;
-}
-
 static int kernel_do(enum vqp_cmd cmd, const json_t *attrs, json_t **reply)
 {
 	if (env.no_module)
@@ -188,8 +175,6 @@ static int kernel_do(enum vqp_cmd cmd, const json_t *attrs, json_t **reply)
 	switch (cmd) {
 	case VQP_CMD_NS_ADD:
 		return kernel_ns_add(attrs, false);
-	case VQP_CMD_NS_DEL:
-		return kernel_ns_del(attrs);
 	case VQP_CMD_STATUS_GET:
 		*reply = json_pack("{s:s, s:I, s:i, s:[i]}", "node_gid", "fd00::1", "epoch", (json_int_t)env.epoch,
 				   "qkey", 2, "lanes", 3);
@@ -216,6 +201,23 @@ int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t
 	fuzz_check(cmd == VQP_CMD_NS_ADD);
 	strcpy(netlink->error, ret ? "refused" : "");
 	return ret;
+}
+
+int vqp_netlink_delete(struct vqp_netlink *netlink, const json_t *item)
+{
+	struct namespace key = { 0 };
+	int i;
+
+	strcpy(netlink->error, "refused");
+	if (env.no_module)
+		return -ENOPKG;
+	parse_key(item, &key);
+	i = kernel_find(key.tenant, key.gid);
+	if (i < 0 || env.kernel[i].ino != json_integer_value(json_object_get(item, "netns_ino")) ||
+	    strcmp(env.kernel[i].name, json_string_value(json_object_get(item, "name"))))
+		return -ENOENT;
+	kernel_remove(i);
+	return 0;
 }
 
 int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **list)

@@ -444,3 +444,13 @@ bad_netlink() { on 1 "[[ \$(vqpt bad $1) == $2 ]]"; }
 @test "netlink: another command's attribute is EINVAL" { bad_netlink nl-foreign-attr EINVAL; }
 @test "netlink: an attribute of a dump that takes none is EINVAL" { bad_netlink nl-foreign-attr-of-dump EINVAL; }
 @test "netlink: a command that there is not is EOPNOTSUPP" { bad_netlink nl-no-command EOPNOTSUPP; }
+@test "netlink: a del of another netns's or of another name's is ENOENT, and deletes nothing" {
+	on 1 'box doomed 9 10.90.9.1'
+	bad_netlink nl-del-other-netns ENOENT
+	bad_netlink nl-del-no-netns ERANGE
+	bad_netlink nl-del-other-name ENOENT
+	bad_netlink nl-del-condition-alone EINVAL
+	bad_netlink nl-del-name OK
+	bad_netlink nl-del-name ENOENT
+	on 1 'ip netns del doomed'
+}

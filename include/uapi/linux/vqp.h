@@ -381,7 +381,10 @@ enum vqp_cmd {
 	 * another network namespace of this node.
 	 */
 	VQP_CMD_NS_ADD,
-	/* Delete all VQP namespaces of NETNS_FD, or the one of TENANT and GID. ENOENT. */
+	/*
+	 * Delete all VQP namespaces of NETNS_FD, or the one of TENANT and GID: with NETNS_INO or
+	 * NAME only if it has these, and is not another one that has come to the address. ENOENT.
+	 */
 	VQP_CMD_NS_DEL,
 	/* dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES, MAX_* */
 	VQP_CMD_NS_GET,

@@ -285,6 +285,10 @@ void call_nl_del(struct runner *run)
 	struct nlmsghdr *msg = begin(buf, run->world->nl_family, VQP_CMD_NS_DEL, NLM_F_ACK);
 
 	put_box(run, msg, box);
+	if (rnd_percent(&run->rnd, 10))
+		mnl_attr_put_u32(msg, VQP_ATTR_NETNS_INO, rnd_u32(&run->rnd));
+	if (rnd_percent(&run->rnd, 10))
+		mnl_attr_put_strz(msg, VQP_ATTR_NAME, "another");
 	send_message(run, msg, msg->nlmsg_len, -1);
 	/* Mostly a new one comes at once: without any there would be nothing to use. */
 	if (run->world->privileged && rnd_percent(&run->rnd, 90))

@@ -11,10 +11,7 @@
 struct message {
 	struct nlmsghdr header;
 	struct genlmsghdr genl;
-	union {
-		struct nlattr attr;
-		char bytes[8192];
-	};
+	char bytes[8192];
 };
 
 static void begin(struct message *m, uint16_t type, uint16_t flags, uint8_t cmd)
@@ -27,13 +24,15 @@ static void begin(struct message *m, uint16_t type, uint16_t flags, uint8_t cmd)
 	m->genl.version = 1;
 }
 
-/* The one attribute that a request has. */
+/* One more attribute of a request, which has room for it. */
 static void put_attr(struct message *m, uint16_t type, const void *value, uint16_t bytes)
 {
-	m->attr.nla_type = type;
-	m->attr.nla_len = (uint16_t)(NLA_HDRLEN + bytes);
-	memcpy(m->bytes + NLA_HDRLEN, value, bytes);
-	m->header.nlmsg_len += NLA_ALIGN(m->attr.nla_len);
+	const struct nlattr attr = { .nla_type = type, .nla_len = (uint16_t)(NLA_HDRLEN + bytes) };
+	char *at = (char *)m + m->header.nlmsg_len;
+
+	memcpy(at, &attr, sizeof(attr));
+	memcpy(at + NLA_HDRLEN, value, bytes);
+	m->header.nlmsg_len += NLA_ALIGN(attr.nla_len);
 }
 
 /* Send it, and receive the first message that comes: 0 or the errno value that it brings. */
@@ -74,16 +73,22 @@ static uint16_t find_family(int sock)
 	vqpt_die(0, "a netlink family without a number");
 }
 
+static int open_netlink(void)
+{
+	int sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+
+	if (sock < 0)
+		vqpt_die(errno, "netlink");
+	return sock;
+}
+
 /* One command, with these flags, reserved bytes and an attribute of 4 zero bytes (0: none). */
 static int command(uint8_t cmd, uint16_t flags, uint16_t reserved, uint16_t attr)
 {
 	const uint32_t zero = 0;
+	int sock = open_netlink(), err;
 	struct message m;
-	int sock, err;
 
-	sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
-	if (sock < 0)
-		vqpt_die(errno, "netlink");
 	begin(&m, find_family(sock), flags, cmd);
 	m.genl.reserved = reserved;
 	if (attr)
@@ -129,6 +134,57 @@ static int no_command(struct bad *b)
 	return command(VQP_CMD_MAX + 1, NLM_F_ACK, 0, 0);
 }
 
+/* A del of what the suite has made as "doomed", of tenant 9 at 10.90.9.1, on such a condition. */
+static int del(uint16_t attr, const void *value, uint16_t bytes)
+{
+	static const uint8_t gid[VQP_GID_BYTES] = { [10] = 0xff, 0xff, 10, 90, 9, 1 };
+	const uint32_t tenant = 9;
+	int sock = open_netlink(), err;
+	struct message m;
+
+	begin(&m, find_family(sock), NLM_F_ACK, VQP_CMD_NS_DEL);
+	put_attr(&m, VQP_ATTR_TENANT, &tenant, sizeof(tenant));
+	put_attr(&m, VQP_ATTR_GID, gid, sizeof(gid));
+	put_attr(&m, attr, value, bytes);
+	err = call(sock, &m);
+	close(sock);
+	return err;
+}
+
+static int del_other_netns(struct bad *b)
+{
+	const uint32_t ino = 1;		/* No network namespace has it. */
+
+	(void)b;
+	return del(VQP_ATTR_NETNS_INO, &ino, sizeof(ino));
+}
+
+static int del_no_netns(struct bad *b)
+{
+	const uint32_t ino = 0;
+
+	(void)b;
+	return del(VQP_ATTR_NETNS_INO, &ino, sizeof(ino));
+}
+
+static int del_other_name(struct bad *b)
+{
+	(void)b;
+	return del(VQP_ATTR_NAME, "doom", sizeof("doom"));
+}
+
+static int del_name(struct bad *b)
+{
+	(void)b;
+	return del(VQP_ATTR_NAME, "doomed", sizeof("doomed"));
+}
+
+static int del_condition_alone(struct bad *b)
+{
+	(void)b;
+	return command(VQP_CMD_NS_DEL, NLM_F_ACK, 0, VQP_ATTR_NAME);
+}
+
 const struct bad_case bad_netlinks[] = {
 	{ "nl-plain", BAD_HOST, plain },
 	{ "nl-reserved-bytes", BAD_HOST, reserved_bytes },
@@ -136,5 +192,10 @@ const struct bad_case bad_netlinks[] = {
 	{ "nl-foreign-attr", BAD_HOST, foreign_attr },
 	{ "nl-foreign-attr-of-dump", BAD_HOST, foreign_attr_of_dump },
 	{ "nl-no-command", BAD_HOST, no_command },
+	{ "nl-del-other-netns", BAD_HOST, del_other_netns },
+	{ "nl-del-no-netns", BAD_HOST, del_no_netns },
+	{ "nl-del-other-name", BAD_HOST, del_other_name },
+	{ "nl-del-name", BAD_HOST, del_name },
+	{ "nl-del-condition-alone", BAD_HOST, del_condition_alone },
 	{ 0 }
 };
