@@ -2,6 +2,7 @@
 #include <linux/inetdevice.h>
 #include <linux/ipv6.h>
 #include <linux/jiffies.h>
+#include <linux/netdevice.h>
 #include <linux/notifier.h>
 #include <linux/workqueue.h>
 #include <net/addrconf.h>
@@ -73,8 +74,26 @@ static bool address_is_there4(struct net *net, __be32 addr)
 
 /*
  * An IPv6 address is there from the beginning, and also while or after another node has objected to
- * it (DAD): no event tells of that.
+ * it (DAD): no event tells of that. The kernel looks for it among the interfaces of one VRF, that
+ * of the device which it is given, or among those of none.
  */
+static bool address_is_there6(struct net *net, const struct in6_addr *addr)
+{
+	struct net_device *dev;
+	bool there;
+
+	rcu_read_lock();
+	there = ipv6_chk_addr_and_flags(net, addr, NULL, true, 0, 0);
+	for_each_netdev_rcu(net, dev) {
+		if (there)
+			break;
+		if (netif_is_l3_master(dev))
+			there = ipv6_chk_addr_and_flags(net, addr, dev, true, 0, 0);
+	}
+	rcu_read_unlock();
+	return there;
+}
+
 static bool address_is_there(struct net *net, const u8 *gid)
 {
 	struct in6_addr addr;
@@ -82,7 +101,7 @@ static bool address_is_there(struct net *net, const u8 *gid)
 	memcpy(&addr, gid, sizeof(addr));
 	if (ipv6_addr_v4mapped(&addr))
 		return address_is_there4(net, addr.s6_addr32[3]);
-	return ipv6_mod_enabled() && ipv6_chk_addr_and_flags(net, &addr, NULL, true, 0, 0);
+	return ipv6_mod_enabled() && address_is_there6(net, &addr);
 }
 
 bool vqp_address_look(struct vqp_address *address, struct net *net, const u8 *gid)

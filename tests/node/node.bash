@@ -93,12 +93,23 @@ netns_with() {
 	ip -n "$1" link set eth0 up
 }
 
-# ADDRESS/BITS: of node-a, is lost, and with it the VQP namespace, what uses it and its announcement; node-b gets it
+# NETNS ADDRESS/BITS: the interface is in a VRF from now on. The kernel sets it down meanwhile, which takes its IPv6
+# addresses.
+in_vrf() {
+	ip -n "$1" link add vrf0 type vrf table 10
+	ip -n "$1" link set vrf0 up
+	ip -n "$1" link set eth0 master vrf0
+	ip -n "$1" address replace "$2" dev eth0 nodad 2>/dev/null || ip -n "$1" address replace "$2" dev eth0
+}
+
+# ADDRESS/BITS [vrf]: of node-a, and there in a VRF, is lost, and with it the VQP namespace, what uses it and its
+# announcement; node-b gets it
 lost_with_its_address() {
 	local address=${1%/*} gid
 	gid=$address
 	[[ $gid == *:* ]] || gid=::ffff:$gid
 	netns_with node-a "$1"
+	[[ ${2-} != vrf ]] || in_vrf node-a "$1"
 	add c1 node-a 3 "$address" | jq -e .published
 	inside node-a vqpt bad until-shutdown >$run/until-shutdown &
 	eventually in_use_by "$gid"

@@ -618,6 +618,12 @@ device_of() { on "$1" 'echo $device'; }
 	on 1 'lost_with_its_address fd95::1/64'
 }
 
+@test "lookup: what loses its address ends also if that was in a VRF" {
+	on 1 'modprobe -q vrf' || skip "this kernel has no VRF"
+	on 1 'lost_with_its_address 10.95.0.1/24 vrf'
+	on 1 'lost_with_its_address fd95::1/64 vrf'
+}
+
 @test "lookup: addresses that change all the time are looked at ten times a second" {
 	on 1 addresses_are_looked_at_seldom
 }
