@@ -6,7 +6,7 @@
  * If the network namespace has a VQP namespace already, because the CNI plugin made it or because
  * containers of a pod share it, the hook leaves that as it is. The hook never deletes a VQP
  * namespace that it has not made: vqpd has the hook's under ids that begin with ID_PREFIX, which no
- * id of a CNI attachment or of a container does.
+ * id of a CNI attachment or of a container does, and of a network that is the container's bundle.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -33,6 +33,7 @@
 
 #define ID_PREFIX	"oci:"
 #define IFNAME		"all"	/* The hook's VQP namespaces belong to no interface. */
+#define NETWORK_PREFIX	"bundle:"	/* No CNI network's name has a colon. */
 #define ADDRESSES_MAX	64
 
 static const char usage[] =
@@ -103,15 +104,28 @@ static json_t *list_addresses(const uint8_t (*gids)[VQP_GID_BYTES], size_t count
 	return list;
 }
 
-/*
- * Asks vqpd, which decides by the node's policy. The network is named only if vqp-network has
- * attached the container to it: no other can be told from here.
- */
-static int request_add(const char *id, int netns_fd, const struct vqp_wish *wish, const uint8_t (*gids)[VQP_GID_BYTES],
-		       size_t count, struct vqp_error *error)
+/* The network in the name of a container's VQP namespace; NULL if the state names no bundle. */
+struct network {
+	char text[sizeof(NETWORK_PREFIX) + VQP_STATE_BUNDLE_BYTES];
+};
+
+static const char *name_network(const struct vqp_state *state, struct network *network)
 {
+	snprintf(network->text, sizeof(network->text), NETWORK_PREFIX "%s", state->bundle);
+	return *state->bundle ? network->text : NULL;
+}
+
+/*
+ * Asks vqpd, which decides by the node's policy. The network that the container has is named only if
+ * vqp-network has attached it: no other can be told from here.
+ */
+static int request_add(const struct vqp_state *state, int netns_fd, const struct vqp_wish *wish,
+		       const uint8_t (*gids)[VQP_GID_BYTES], size_t count, struct vqp_error *error)
+{
+	struct network network;
 	json_auto_t *reply = NULL, *request =
-		json_pack("{s:s, s:s+, s:s, s:{s:s*, s:o}, s:o}", "op", "add", "id", ID_PREFIX, id, "ifname", IFNAME,
+		json_pack("{s:s, s:s+, s:s, s:s*, s:{s:s*, s:o}, s:o}", "op", "add", "id", ID_PREFIX, state->id, "ifname", IFNAME,
+			  "network", name_network(state, &network),
 			  "has", "network", wish->network, "addresses", list_addresses(gids, count),
 			  "wish", vqp_terms_say(&wish->terms));
 
@@ -135,7 +149,7 @@ static int add(const struct vqp_state *state, const struct vqp_wish *wish, int n
 	if (!count && may_wait)
 		return NOT_YET;
 	if (count || *wish->terms.address)
-		return request_add(state->id, netns_fd, wish, gids, count, error);
+		return request_add(state, netns_fd, wish, gids, count, error);
 	if (wish->terms.tenant || addressless == FAILS)
 		return vqp_error_set(error, -EADDRNOTAVAIL, "the container's network namespace has no address");
 	fprintf(stderr, "vqp-hook: the container's network namespace has no address, so container %s gets no VQP namespace\n",
@@ -187,7 +201,7 @@ static int check_attached(const struct vqp_state *state, int netns_fd, struct vq
 	struct vqp_pin pin;
 
 	if (vqp_cni_name_is_valid(state->id)) {
-		vqp_pin_name(&pin, state->id);
+		vqp_pin_name(&pin, state->id, state->bundle);
 		if (vqp_pin_holds(&pin, netns_fd))
 			return 0;
 	}
@@ -268,11 +282,16 @@ static int start(const struct vqp_state *state, struct vqp_error *error)
 	return vqp_error_set(error, -ENONET, "the container has no VQP namespace: neither CNI nor vqp-hook has made one");
 }
 
+/*
+ * A VQP namespace that an earlier version has made has a name without a network. That stands for
+ * any network, so it is deleted, too.
+ */
 static int delete(const struct vqp_state *state, struct vqp_error *error)
 {
+	struct network network;
 	json_auto_t *reply = NULL, *request =
-		json_pack("{s:s, s:s+, s:s}", "op", "del", "id", ID_PREFIX, state->id,
-			  "ifname", IFNAME);
+		json_pack("{s:s, s:s+, s:s, s:s*}", "op", "del", "id", ID_PREFIX, state->id,
+			  "ifname", IFNAME, "network", name_network(state, &network));
 	int ret = vqpd_call(NULL, request, -1, &reply, error);
 	char id[VQP_NAME_MAX];
 
@@ -283,7 +302,7 @@ static int delete(const struct vqp_state *state, struct vqp_error *error)
 	/* The name of a VQP namespace is longer than its id. */
 	if (snprintf(id, sizeof(id), ID_PREFIX "%s", state->id) >= (int)sizeof(id))
 		return 0;
-	return vqp_direct_del(id, IFNAME, NULL, -1, error);
+	return vqp_direct_del(id, IFNAME, name_network(state, &network), -1, error);
 }
 
 enum stage { NO_STAGE, CREATE, START, DELETE };

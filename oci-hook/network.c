@@ -41,12 +41,11 @@ static const char usage[] =
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
 /* The arguments for the plugins. */
-static struct vqpcni_attachment attachment(const struct vqp_state *state, const struct vqp_wish *wish,
-					   const struct vqp_pin *pin)
+static struct vqpcni_attachment attachment(const struct vqp_wish *wish, const struct vqp_pin *pin)
 {
 	return (struct vqpcni_attachment){
 		.list = wish->network,
-		.container = state->id,
+		.container = pin->name,
 		.netns = vqp_pin_is_namespace(pin) ? pin->path : NULL,
 		.ifname = IFNAME,
 		.conf_dir = LISTS_DIR,
@@ -62,10 +61,9 @@ static int keep(enum vqp_phase phase, struct vqp_error *error)
 	return ret ? vqp_error_set(error, ret, "cannot give up privileges: %s", strerror(-ret)) : 0;
 }
 
-static int call(const char *function, const struct vqp_state *state, const struct vqp_wish *wish,
-		const struct vqp_pin *pin, struct vqp_error *error)
+static int call(const char *function, const struct vqp_wish *wish, const struct vqp_pin *pin, struct vqp_error *error)
 {
-	struct vqpcni_attachment given = attachment(state, wish, pin);
+	struct vqpcni_attachment given = attachment(wish, pin);
 	int ret = keep(VQP_PHASE_NETWORK_PLUGINS, error);
 
 	return ret ? ret : vqp_library_call(function, &given, error);
@@ -99,7 +97,7 @@ static int check_unattached(int netns_fd, struct vqp_error *error)
 	return ret;
 }
 
-static int attach(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, struct vqp_error *error)
+static int attach(const struct vqp_state *state, const struct vqp_wish *wish, struct vqp_pin *pin, struct vqp_error *error)
 {
 	cleanup_close int netns_fd = vqp_namespace_open(state->pid, error);
 	int ret;
@@ -112,32 +110,34 @@ static int attach(const struct vqp_state *state, const struct vqp_wish *wish, co
 	if (ret)
 		return ret;
 	/*
-	 * An old pin is of a container of this name whose end was not reported. The library has
+	 * An old pin is of a container of this bundle whose end was not reported. The library has
 	 * recorded the network that it was attached to.
 	 */
 	vqp_pin_remove(pin);
 	ret = vqp_pin_make(pin, netns_fd, error);
 	if (ret)
 		return ret;
-	ret = call("vqpcni_add", state, wish, pin, error);
+	ret = call("vqpcni_add", wish, pin, error);
 	if (ret)
 		vqp_pin_remove(pin);
 	return ret;
 }
 
-/* Detaches a container. Without a pin it is not attached. */
-static int detach(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, struct vqp_error *error)
+/* Detaches a container, which an earlier version may have attached. Without a pin it is not attached. */
+static int detach(const struct vqp_state *state, const struct vqp_wish *wish, struct vqp_pin *pin, struct vqp_error *error)
 {
 	int ret;
 
 	if (!vqp_pin_exists(pin))
+		vqp_pin_name(pin, state->id, "");
+	if (!vqp_pin_exists(pin))
 		return 0;
-	ret = call("vqpcni_del", state, wish, pin, error);
+	ret = call("vqpcni_del", wish, pin, error);
 	vqp_pin_remove(pin);
 	return ret;
 }
 
-static int run(int (*stage)(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin,
+static int run(int (*stage)(const struct vqp_state *state, const struct vqp_wish *wish, struct vqp_pin *pin,
 			    struct vqp_error *error), const struct vqp_state *state, struct vqp_error *error)
 {
 	cleanup_wish struct vqp_wish wish = { 0 };
@@ -149,13 +149,13 @@ static int run(int (*stage)(const struct vqp_state *state, const struct vqp_wish
 	if (!vqp_cni_name_is_valid(state->id))
 		return vqp_error_set(error, -EINVAL, "a container named \"%s\" can have no CNI network: "
 				     "only letters, digits, \"_\", \".\" and \"-\" are for names there", state->id);
-	vqp_pin_name(&pin, state->id);
+	vqp_pin_name(&pin, state->id, state->bundle);
 	return stage(state, &wish, &pin, error);
 }
 
 int main(int argc, char **argv)
 {
-	int (*stage)(const struct vqp_state *state, const struct vqp_wish *wish, const struct vqp_pin *pin, struct vqp_error *error);
+	int (*stage)(const struct vqp_state *state, const struct vqp_wish *wish, struct vqp_pin *pin, struct vqp_error *error);
 	cleanup_error struct vqp_error error = { 0 };
 	struct vqp_state state = { 0 };
 	int ret;

@@ -21,9 +21,10 @@
 #define PARENT	"/run/vqp"
 #define DIR	PARENT "/netns"
 
-void vqp_pin_name(struct vqp_pin *pin, const char *id)
+void vqp_pin_name(struct vqp_pin *pin, const char *id, const char *bundle)
 {
-	snprintf(pin->path, sizeof(pin->path), DIR "/%s", id);
+	snprintf(pin->name, sizeof(pin->name), "%s%s%s", id, *bundle ? "-" : "", bundle);
+	snprintf(pin->path, sizeof(pin->path), DIR "/%s", pin->name);
 }
 
 bool vqp_pin_exists(const struct vqp_pin *pin)

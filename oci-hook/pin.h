@@ -11,13 +11,18 @@
 
 #include "../common/cni_name.h"
 #include "../common/error.h"
+#include "state.h"
 
 struct vqp_pin {
-	char path[VQP_CNI_NAME_MAX_BYTES + 32];
+	char name[VQP_CNI_NAME_MAX_BYTES + VQP_STATE_BUNDLE_BYTES];	/* what CNI knows the container by */
+	char path[VQP_CNI_NAME_MAX_BYTES + VQP_STATE_BUNDLE_BYTES + 32];
 };
 
-/* Sets the path of the pin of the container `id`, which is a valid name. */
-void vqp_pin_name(struct vqp_pin *pin, const char *id);
+/*
+ * Sets name and path of the pin of the container `id`, which is a valid name, with that bundle, as
+ * in struct vqp_state. An earlier version's pins are those of an empty bundle.
+ */
+void vqp_pin_name(struct vqp_pin *pin, const char *id, const char *bundle);
 
 /* Does the pin's file exist, with or without a network namespace? */
 bool vqp_pin_exists(const struct vqp_pin *pin);

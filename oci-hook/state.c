@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <errno.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,19 @@ static int parse_pid(struct vqp_state *state, struct vqp_error *error)
 	return 0;
 }
 
+/* FNV-1a. A runtime says the path of a container's bundle in the same words in each state. */
+static uint64_t number_of(const char *text)
+{
+	uint64_t number = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		number = (number ^ (unsigned char)*text) * 0x100000001b3;
+	return number;
+}
+
 int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, struct vqp_error *error)
 {
+	const char *bundle;
 	int ret;
 
 	*state = (struct vqp_state){ 0 };
@@ -44,6 +56,9 @@ int vqp_state_parse(struct vqp_state *state, const char *text, size_t bytes, str
 	state->id = json_string_value(json_object_get(state->json, "id"));
 	if (!state->id || !*state->id)
 		return vqp_error_set(error, -EINVAL, "the container's state has no \"id\"");
+	bundle = json_string_value(json_object_get(state->json, "bundle"));
+	if (bundle && *bundle)
+		snprintf(state->bundle, sizeof(state->bundle), "%016" PRIx64, number_of(bundle));
 	state->annotations = json_object_get(state->json, "annotations");
 	return parse_pid(state, error);
 }

@@ -10,12 +10,18 @@
 #include "../common/error.h"
 
 #define VQP_STATE_MAX_BYTES	(1U << 20)
+#define VQP_STATE_BUNDLE_BYTES	17	/* of vqp_state.bundle, with the NUL */
 
 struct vqp_state {
 	json_t *json;			/* owns the fields below */
 	const char *id;
 	const json_t *annotations;	/* of any type, or NULL */
 	pid_t pid;			/* 0 if the container has no process, or none any more */
+	/*
+	 * A number that the path of the bundle gives, in hex; empty if the state names no bundle.
+	 * Two runtimes, or one with two roots, may have containers of one id: a bundle is of one.
+	 */
+	char bundle[VQP_STATE_BUNDLE_BYTES];
 };
 
 /*

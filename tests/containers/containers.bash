@@ -22,6 +22,24 @@ arena_without_memlock() {
 	runc exec --user 1000:1000 c1 vqpt --arena --bytes=256K --depth=4 --count=8 send 10.60.0.1 7000
 }
 
+# Of two containers of one id, under two roots, the end of one leaves the other's; and what an earlier version named
+# without the bundle goes, too.
+same_id_under_two_roots() {
+	local other=(--root "$WORK/other-root")
+	start c1 "$(address 10.60.0.1)"
+	bundle c2 "$(address 10.60.0.2) | .linux.cgroupsPath = \"/other-c1\""
+	vqp-runtime "${other[@]}" run --detach --bundle $WORK/c2 --pid-file $WORK/c2.pid c1 </dev/null >$WORK/c2.out 2>&1
+	has_namespace 10.60.0.1; has_namespace 10.60.0.2
+	"${@:-true}"
+	runc "${other[@]}" delete --force c1
+	eventually has_no_namespace 10.60.0.2
+	has_namespace 10.60.0.1
+	ip netns add n1
+	vqpctl ns add --netns n1 --tenant 2 --address 10.60.0.3 --name oci:c3/all
+	jq -n '{ociVersion: "1.0.2", id: "c3", status: "stopped", bundle: "/run/c3"}' | vqp-hook poststop
+	has_no_namespace 10.60.0.3
+}
+
 late_network_counts() {
 	addressed 10.61.0.7 >/dev/null
 	bundle c1 ".process.args = [\"vqpt\", \"--count=1\", \"send\", \"10.61.0.7\", \"1\"]"

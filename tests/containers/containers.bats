@@ -173,6 +173,15 @@ fails_with() {
 	vqp_up
 }
 
+@test "of two containers of one id, under two roots, the end of one leaves the other's namespace" {
+	on 1 same_id_under_two_roots
+}
+
+@test "and so it does while vqpd is away" {
+	on 1 'same_id_under_two_roots eval "kill \$(pidof vqpd); eventually eval \"! pidof vqpd\""'
+	vqp_up
+}
+
 @test "an address is free again after its container was killed" {
 	on 1 address_is_free_again
 }

@@ -177,14 +177,42 @@ killed_hook_leaves_nothing() {
 	eventually nothing_remains
 }
 
-crash_is_cleared_at_start() {
+# Of two containers of one id, under two roots, the end of one leaves the other attached.
+same_id_under_two_roots() {
+	local other=(--root "$WORK/other-root")
 	start c1 "$(on_network blue)"
+	bundle c2 "$(on_network blue) | .linux.cgroupsPath = \"/other-c1\""
+	vqp-runtime "${other[@]}" run --detach --bundle $WORK/c2 --pid-file $WORK/c2.pid c1 </dev/null >$WORK/c2.out 2>&1
+	[ "$(address_in "$(pid_of c1)")" != "$(address_in "$(pid_of c2)")" ]
+	runc "${other[@]}" delete --force c1
+	[ "$(find $WORK/ipam/blue -name "10.*")" = "$WORK/ipam/blue/$(address_in "$(pid_of c1)")" ]
+	[ "$(find /run/vqp/netns -type f | wc -l)" = 1 ]
+	runc delete --force c1
+	nothing_remains
+}
+
+# What an earlier version has attached, by the container's id alone, is detached.
+earlier_pins_count() {
+	local state='{id: "c1", $pid, annotations: {"io.vqp.network": "blue"}}'
+	bundle c1
+	RUNTIME=runc create c1
+	jq -n --argjson pid "$(pid_of c1)" "$state" | vqp-network createRuntime
+	[ -e /run/vqp/netns/c1 ]
+	jq -n --argjson pid 0 "$state + {bundle: \"$WORK/c1\"}" | vqp-network poststop
+	runc delete --force c1
+	nothing_remains
+}
+
+crash_is_cleared_at_start() {
+	local address id
+	start c1 "$(on_network blue)"
+	id=$(basename /run/vqp/netns/c1-*)
 	mv /var/lib/cni/results $WORK/results
 	# as after a boot: runc knows of no container, /run is empty, the disk as it was
 	runc delete --force c1
 	mv $WORK/results /var/lib/cni/results
-	address=$(jq -r ".result.ips[0].address | split(\"/\")[0]" /var/lib/cni/results/blue-c1-eth0)
-	printf "c1\r\neth0" >$WORK/ipam/blue/"$address"
+	address=$(jq -r ".result.ips[0].address | split(\"/\")[0]" "/var/lib/cni/results/blue-$id-eth0")
+	printf "%s\r\neth0" "$id" >$WORK/ipam/blue/"$address"
 	start c1 "$(on_network blue)"
 	[ "$(find $WORK/ipam/blue -name "10.*" | wc -l)" = 1 ]
 	runc delete --force c1

@@ -43,7 +43,7 @@ refused_with() {
 	on 2 "runc exec c2 vqpt --count=20 send $address 7000"
 	# one namespace, and the plugin has made it
 	on 1 "[ \"\$(namespaces)\" = '1 $address' ]
-		vqpctl ns list --json | jq -e 'any(.[]; .name == \"c1/eth0/blue\")'
+		vqpctl ns list --json | jq -e 'any(.[]; .name | test(\"^c1-[0-9a-f]+/eth0/blue\"))'
 		iptables-save -t nat | grep -q $address
 		runc delete --force c1
 		nothing_remains"
@@ -52,6 +52,14 @@ refused_with() {
 
 @test "crun: the same" {
 	on 1 crun_on_a_network
+}
+
+@test "of two containers of one id, under two roots, the end of one leaves the other attached" {
+	on 1 same_id_under_two_roots
+}
+
+@test "what an earlier version attached, by the container's id alone, is detached" {
+	on 1 earlier_pins_count
 }
 
 @test "a container that ends by itself, or is killed, leaves nothing when it is deleted" {
