@@ -16,6 +16,7 @@ int vqp_filter_install(enum vqp_program program)
 {
 	static const struct sock_fprog programs[] = {
 		[VQP_PROGRAM_HOOK] = PROGRAM(hook_program),
+		[VQP_PROGRAM_POSTSTOP] = PROGRAM(poststop_program),
 		[VQP_PROGRAM_VQPD] = PROGRAM(vqpd_program),
 		[VQP_PROGRAM_METAD] = PROGRAM(metad_program),
 	};

@@ -2,7 +2,7 @@
 #ifndef VQP_COMMON_FILTER_H
 #define VQP_COMMON_FILTER_H
 
-enum vqp_program { VQP_PROGRAM_HOOK, VQP_PROGRAM_VQPD, VQP_PROGRAM_METAD };
+enum vqp_program { VQP_PROGRAM_HOOK, VQP_PROGRAM_POSTSTOP, VQP_PROGRAM_VQPD, VQP_PROGRAM_METAD };
 
 /*
  * Restricts this process, for good, to the system calls that the program needs once it has started,

@@ -36,10 +36,12 @@
 
 enum {
 	HOOK = 1 << VQP_PROGRAM_HOOK,
+	POSTSTOP = 1 << VQP_PROGRAM_POSTSTOP,
 	VQPD = 1 << VQP_PROGRAM_VQPD,
 	METAD = 1 << VQP_PROGRAM_METAD,
 	DAEMONS = VQPD | METAD,
-	ALL = HOOK | DAEMONS,
+	HOOKS = HOOK | POSTSTOP,
+	ALL = HOOKS | DAEMONS,
 };
 
 /* The programs may make the call if its argument, masked by `mask`, has this value. */
@@ -67,9 +69,11 @@ static const struct rule rules[] = {
 	CALL(ALL, clock_gettime), CALL(ALL, gettimeofday), CALL(ALL, getrandom), CALL(ALL, getpid),
 	CALL(ALL, geteuid), CALL(ALL, sched_yield), CALL(ALL, restart_syscall), CALL(ALL, exit), CALL(ALL, exit_group),
 
+	/* the wait for vqpd */
+	CALL(HOOKS, poll), CALL(HOOKS, ppoll),
 	/* the container's network namespace, privileges given up in it, and the device */
 	{ HOOK, SCMP_SYS(setns), 1, UINT32_MAX, CLONE_NEWNET },
-	CALL(HOOK, capget), CALL(HOOK, capset), CALL(HOOK, prctl), CALL(HOOK, poll), CALL(HOOK, ppoll),
+	CALL(HOOK, capget), CALL(HOOK, capset), CALL(HOOK, prctl),
 	/* the attendant's wait for the container's start and end */
 	CALL(HOOK, listen), CALL(HOOK, accept4), CALL(HOOK, pidfd_open),
 	{ HOOK | METAD, SCMP_SYS(ioctl), 1, IOCTL_TYPE, _IOC(0, VQP_IOC_MAGIC, 0, 0) },
@@ -120,7 +124,8 @@ static void print(const char *name, FILE *compiled)
 int main(void)
 {
 	static const char *const names[] = {
-		[VQP_PROGRAM_HOOK] = "hook", [VQP_PROGRAM_VQPD] = "vqpd", [VQP_PROGRAM_METAD] = "metad",
+		[VQP_PROGRAM_HOOK] = "hook", [VQP_PROGRAM_POSTSTOP] = "poststop",
+		[VQP_PROGRAM_VQPD] = "vqpd", [VQP_PROGRAM_METAD] = "metad",
 	};
 
 	for (enum vqp_program program = 0; program < sizeof(names) / sizeof(*names); program++) {

@@ -335,7 +335,7 @@ static int prepare(enum stage stage, enum addressless addressless, struct vqp_er
 		ret = vqp_attendant_begin(error);
 	if (!ret)
 		ret = give_up(vqp_privilege_keep(stage == DELETE ? VQP_PHASE_HOOK_DELETE : VQP_PHASE_HOOK_ENTER), error);
-	return ret ? ret : give_up(vqp_filter_install(VQP_PROGRAM_HOOK), error);
+	return ret ? ret : give_up(vqp_filter_install(stage == DELETE ? VQP_PROGRAM_POSTSTOP : VQP_PROGRAM_HOOK), error);
 }
 
 static int carry_out(enum stage stage, const struct vqp_state *state, enum addressless addressless, struct vqp_error *error)

@@ -24,7 +24,13 @@
 #define ALL_AS_EXPECTED	42
 #define FIRST_CALL	100
 
-enum { HOOK = 1 << VQP_PROGRAM_HOOK, VQPD = 1 << VQP_PROGRAM_VQPD, METAD = 1 << VQP_PROGRAM_METAD };
+enum {
+	HOOK = 1 << VQP_PROGRAM_HOOK,
+	POSTSTOP = 1 << VQP_PROGRAM_POSTSTOP,
+	VQPD = 1 << VQP_PROGRAM_VQPD,
+	METAD = 1 << VQP_PROGRAM_METAD,
+	ALL = HOOK | POSTSTOP | VQPD | METAD,
+};
 
 static char *const nothing[] = { NULL };
 
@@ -33,7 +39,7 @@ static const struct {
 	unsigned int allowed;
 	long number, args[4];
 } calls[] = {
-	{ "read a file", HOOK | VQPD | METAD, SYS_openat, { AT_FDCWD, (long)"/dev/null", O_RDONLY | O_CLOEXEC } },
+	{ "read a file", ALL, SYS_openat, { AT_FDCWD, (long)"/dev/null", O_RDONLY | O_CLOEXEC } },
 	{ "write to a file", 0, SYS_openat, { AT_FDCWD, (long)"/dev/null", O_WRONLY } },
 	{ "read and write", 0, SYS_openat, { AT_FDCWD, (long)"/dev/null", O_RDWR } },
 	{ "make a file", 0, SYS_openat, { AT_FDCWD, (long)"/dev/null", O_RDONLY | O_CREAT, 0600 } },
@@ -46,10 +52,13 @@ static const struct {
 	{ "send a signal", 0, SYS_kill, { 0, 0 } },
 	{ "change the user", 0, SYS_setresuid, { -1, -1, -1 } },
 	{ "enter a network namespace", HOOK, SYS_setns, { -1, CLONE_NEWNET } },
+	{ "give up privileges", HOOK, SYS_capset, { 0, 0 } },
+	{ "wait for clients", HOOK, SYS_listen, { -1, 0 } },
+	{ "wait for a process", HOOK, SYS_pidfd_open, { -1, 0 } },
 	{ "enter a user namespace", 0, SYS_setns, { -1, CLONE_NEWUSER } },
 	{ "enter any namespace", 0, SYS_setns, { -1, 0 } },
 	{ "make a namespace", 0, SYS_unshare, { 0 } },
-	{ "talk to each other", HOOK | VQPD | METAD, SYS_socket, { AF_UNIX, SOCK_STREAM, 0 } },
+	{ "talk to each other", ALL, SYS_socket, { AF_UNIX, SOCK_STREAM, 0 } },
 	{ "talk to meta servers", VQPD, SYS_socket, { AF_INET, SOCK_STREAM, 0 } },
 	{ "send packets", 0, SYS_socket, { AF_PACKET, SOCK_RAW, 0 } },
 	{ "ask the device", HOOK | METAD, SYS_ioctl, { -1, VQP_IOC_QUERY } },
@@ -94,6 +103,12 @@ static void the_hook_makes_only_its_calls(void **state)
 	check_program(VQP_PROGRAM_HOOK);
 }
 
+static void the_hook_at_poststop_makes_only_its_calls(void **state)
+{
+	(void)state;
+	check_program(VQP_PROGRAM_POSTSTOP);
+}
+
 static void vqpd_makes_only_its_calls(void **state)
 {
 	(void)state;
@@ -110,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_hook_makes_only_its_calls),
+		cmocka_unit_test(the_hook_at_poststop_makes_only_its_calls),
 		cmocka_unit_test(vqpd_makes_only_its_calls),
 		cmocka_unit_test(vqp_metad_makes_only_its_calls),
 	};
