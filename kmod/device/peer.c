@@ -274,6 +274,23 @@ struct vqp_peer *vqp_peer_get(struct vqp_parent *parent, const u8 *gid)
 
 /* ---- Deferred packets ---- */
 
+static bool peer_packet_is_late(const struct peer_packet *p)
+{
+	return time_after(jiffies, p->since + msecs_to_jiffies(PEER_DEFERRED_MS));
+}
+
+/* Hand a packet in whose sender is known by now, unless to resolve that took too long. */
+static void peer_packet_input(const struct peer_packet *p, const struct vqp_parent *parent)
+{
+	if (peer_packet_is_late(p)) {
+		vqp_count_event(VQP_EV_RX_DROPPED);
+		return;
+	}
+	local_bh_disable();
+	parent->input(p->lane, p->gid, p->qpn, p->buf, p->bytes);
+	local_bh_enable();
+}
+
 static void peer_deferred_work(struct work_struct *work)
 {
 	struct peer_packet *p = container_of(work, struct peer_packet, work);
@@ -282,14 +299,13 @@ static void peer_deferred_work(struct work_struct *work)
 	int token;
 
 	parent = vqp_parent_enter(&token);
-	if (time_after(jiffies, p->since + msecs_to_jiffies(PEER_DEFERRED_MS))) {
+	if (peer_packet_is_late(p)) {
+		/* Its sender is not resolved either, because others wait for their turn. */
 		vqp_count_event(VQP_EV_RX_DROPPED);
 	} else if (parent && parent == p->lane->parent) {
 		peer = vqp_peer_get(parent, p->gid);
 		if (!IS_ERR(peer)) {
-			local_bh_disable();
-			parent->input(p->lane, p->gid, p->qpn, p->buf, p->bytes);
-			local_bh_enable();
+			peer_packet_input(p, parent);
 			vqp_peer_put(peer);
 		}
 	}
