@@ -306,6 +306,12 @@ void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
 		list_add_tail(&slots[i].lru, &tab->spare);
 }
 
+bool vqp_rx_is_of_node(const struct vqp_pkt *pkt, const u8 *node_gid)
+{
+	return !(pkt->flags & VQP_PKT_OPEN) || pkt->tenant ||
+	       !memcmp(pkt->src_gid, node_gid, sizeof(pkt->src_gid));
+}
+
 /* A packet has arrived on the lane of its flow. */
 static void vqp_rxtab_take(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 			   const struct vqp_pkt *pkt, u64 now_us)

@@ -374,7 +374,7 @@ struct rpc_receive {
 	struct work_struct work;
 	unsigned long at;		/* when msg arrived, in jiffies */
 	struct vqp_rpc_msg msg;
-	u8 gid[VQP_GID_BYTES];		/* the caller's node */
+	u8 gid[VQP_GID_BYTES];		/* the caller's node, from which the request came */
 	struct vqp_recv recv;		/* It ends in a flexible array, and so comes last. */
 };
 

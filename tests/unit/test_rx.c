@@ -475,6 +475,21 @@ static void opening_a_flow_for_somebody_else_is_refused(void **state)
 	expect_ack(PSN(2));
 }
 
+static void a_node_opens_flows_in_no_other_nodes_name(void **state)
+{
+	struct vqp_pkt pkt = { .flags = VQP_PKT_OPEN };
+
+	(void)state;
+	memcpy(pkt.src_gid, node_a, sizeof(pkt.src_gid));
+	assert_true(vqp_rx_is_of_node(&pkt, node_a));
+	assert_false(vqp_rx_is_of_node(&pkt, node_b));
+	pkt.tenant = 1;			/* The address is a function's. */
+	assert_true(vqp_rx_is_of_node(&pkt, node_b));
+	pkt.tenant = 0;
+	pkt.flags = 0;			/* It names neither tenant nor address. */
+	assert_true(vqp_rx_is_of_node(&pkt, node_b));
+}
+
 static void flows_of_two_nodes_are_apart(void **state)
 {
 	(void)state;
@@ -2169,6 +2184,7 @@ int main(void)
 		TEST(another_epoch_is_refused),
 		TEST(opening_twice_is_one_context),
 		TEST(opening_a_flow_for_somebody_else_is_refused),
+		TEST(a_node_opens_flows_in_no_other_nodes_name),
 		TEST(flows_of_two_nodes_are_apart),
 		TEST(flows_of_two_lives_of_a_node_are_apart),
 		TEST(answers_are_no_requests),
