@@ -63,21 +63,17 @@ static char *read_below(const struct ctl_doctor *d, const char *path, int *ret)
 	return *ret ? NULL : text;
 }
 
-/* Is there a part of vqp's in the file? A part that cannot be taken out is one, too, and so is what cannot be read. */
+/* Is there a part of vqp's in the file? What cannot be read counts as one. */
 static bool has_part(const struct ctl_doctor *d, const struct ctl_site *site, const struct ctl_engine_file *file)
 {
-	cleanup_free char *text = NULL, *after = NULL;
-	cleanup_error struct vqp_error error = { 0 };
+	cleanup_free char *text = NULL;
 	char path[PATH_MAX];
 	int ret;
 
 	if (!ctl_engine_file_find(file, site, path))
 		return false;
 	text = read_below(d, path, &ret);
-	if (!text)
-		return ret;
-	return file->edit(&(struct ctl_edit){ .before = text, .site = site, .remove = true }, &after, &error) ||
-	       !after || strcmp(text, after);
+	return text ? ctl_engine_file_has_part(file, site, text) : ret;
 }
 
 /* Is the file one that only this engine reads, by which the engine knows the runtime? */

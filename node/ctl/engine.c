@@ -279,6 +279,15 @@ static bool has_file(const struct ctl_engine *engine, const char *path)
 	return false;
 }
 
+bool ctl_engine_file_has_part(const struct ctl_engine_file *file, const struct ctl_site *site, const char *before)
+{
+	cleanup_free char *after = NULL;
+	cleanup_error struct vqp_error error = { 0 };
+
+	return file->edit(&(struct ctl_edit){ .before = before, .site = site, .remove = true }, &after, &error) ||
+	       !after || strcmp(before, after);
+}
+
 /*
  * An engine is configured if its own file exists and, if other programs share that, vqp has a part
  * of it.
@@ -287,19 +296,14 @@ static bool is_configured(const struct ctl_engine *engine)
 {
 	const struct ctl_engine_file *own = engine->files;
 	const struct ctl_site site = { .config = engine->config };
-	cleanup_free char *before = NULL, *after = NULL;
-	cleanup_error struct vqp_error error = { 0 };
+	cleanup_free char *before = NULL;
 	char path[PATH_MAX];
 
 	if (!ctl_engine_file_find(own, &site, path))
 		return false;
 	if (!own->shared)
 		return !access(path, F_OK);
-	if (ctl_file_read(path, &before) || !before)
-		return false;
-	/* A part that cannot be removed is there, too. */
-	return own->edit(&(struct ctl_edit){ .before = before, .site = &site, .remove = true }, &after, &error) ||
-	       !after || strcmp(before, after);
+	return !ctl_file_read(path, &before) && before && ctl_engine_file_has_part(own, &site, before);
 }
 
 bool ctl_engine_others_have(const struct ctl_engine *engine, const char *path)

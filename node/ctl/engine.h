@@ -53,6 +53,9 @@ bool ctl_engine_file_find(const struct ctl_engine_file *file, const struct ctl_s
 int ctl_engine_file_edit(const struct ctl_engine_file *file, const struct ctl_edit *edit, char **after,
 			 struct vqp_error *error);
 
+/* Is a part of the file's text `before` vqp's? One that cannot be taken out is a part, too. */
+bool ctl_engine_file_has_part(const struct ctl_engine_file *file, const struct ctl_site *site, const char *before);
+
 /* Returns the engine of that name, or NULL. */
 const struct ctl_engine *ctl_engine_find(const char *name);
 
