@@ -314,11 +314,6 @@ void vqp_responder_input(struct vqp_lane *lane, struct vqp_peer *peer, u32 qpn,
 		vqp_count_event(VQP_EV_RX_FOREIGN);
 		return;
 	}
-	/* The kernel's rpcs, and the cache, take the address of a node for the node. */
-	if (!vqp_rx_is_of_node(pkt, peer->gid)) {
-		vqp_count_event(VQP_EV_RX_FOREIGN);
-		return;
-	}
 	peer->rx_packets++;
 	peer->epoch = pkt->src_epoch;
 	peer->qkey = pkt->src_qkey;

@@ -168,16 +168,10 @@ void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
 		    u32 payload_bytes, u32 epoch, u64 linger_us, u64 idle_us);
 
 /*
- * Does the packet say truly that it is of the node with GID `node_gid`, from which it came? It says
- * something of that if it opens a flow in a node's own name, that of tenant 0: functions have
- * addresses of their own, and other packets are of the flow that was opened.
- */
-bool vqp_rx_is_of_node(const struct vqp_pkt *pkt, const u8 *node_gid);
-
-/*
  * A request or a CLOSE has arrived from the node with GID `node_gid`. Any content of `pkt` is safe.
- * A request is carried out exactly once, and answered by ops->reply(). Returns false if the flow
- * belongs on another lane: here a copy would find no trace of what that has carried out.
+ * A request is carried out exactly once, and answered by ops->reply(). Returns false, and does
+ * nothing, if the flow belongs on another lane, because a copy would find no trace here of what
+ * that has carried out; or if the packet opens a flow in the name of another node.
  */
 bool vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 		     const struct vqp_pkt *pkt, u64 now_us);

@@ -306,7 +306,13 @@ void vqp_rxtab_init(struct vqp_rxtab *tab, const struct vqp_rx_ops *ops,
 		list_add_tail(&slots[i].lru, &tab->spare);
 }
 
-bool vqp_rx_is_of_node(const struct vqp_pkt *pkt, const u8 *node_gid)
+/*
+ * Does the packet say truly that it is of the node from which it came? It says something of that
+ * if it opens a flow in a node's own name, that of tenant 0: functions have addresses of their own,
+ * and other packets are of the flow that was opened. The kernel's rpcs, and the cache, take the
+ * address of such a flow for the node.
+ */
+static bool vqp_rx_is_of_node(const struct vqp_pkt *pkt, const u8 *node_gid)
 {
 	return !(pkt->flags & VQP_PKT_OPEN) || pkt->tenant ||
 	       !memcmp(pkt->src_gid, node_gid, sizeof(pkt->src_gid));
@@ -356,7 +362,7 @@ static void vqp_rxtab_take(struct vqp_rxtab *tab, const u8 *node_gid, void *repl
 bool vqp_rxtab_input(struct vqp_rxtab *tab, const u8 *node_gid, void *reply_to,
 		     const struct vqp_pkt *pkt, u64 now_us)
 {
-	if (pkt->flow % tab->nlanes != tab->lane)
+	if (pkt->flow % tab->nlanes != tab->lane || !vqp_rx_is_of_node(pkt, node_gid))
 		return false;
 	vqp_rxtab_take(tab, node_gid, reply_to, pkt, now_us);
 	return true;

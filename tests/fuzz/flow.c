@@ -115,7 +115,7 @@ static void deliver(const struct packet *packet)
 		vqp_tx_input(&env.flows[pkt.flow].tx, &pkt, env.now);
 		env.flows[pkt.flow].busy = false;
 	} else {
-		vqp_rxtab_input(&env.tab, node_gid, &env, &pkt, env.now);
+		fuzz_check(vqp_rxtab_input(&env.tab, node_gid, &env, &pkt, env.now));
 	}
 }
 
@@ -139,8 +139,10 @@ static int tx_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, 
 	}
 	fuzz_check(!msg || (offset <= msg->bytes && bytes <= msg->bytes - offset));
 	pkt->dst_epoch = 1;
-	if (pkt->flags & VQP_PKT_OPEN)
+	if (pkt->flags & VQP_PKT_OPEN) {
 		pkt->src_lanes = 1;
+		memcpy(pkt->src_gid, node_gid, sizeof(pkt->src_gid));
+	}
 	send(pkt, msg ? list_entry(msg, struct message, msg)->local + offset : NULL);
 	return 0;
 }

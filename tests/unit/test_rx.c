@@ -477,17 +477,30 @@ static void opening_a_flow_for_somebody_else_is_refused(void **state)
 
 static void a_node_opens_flows_in_no_other_nodes_name(void **state)
 {
-	struct vqp_pkt pkt = { .flags = VQP_PKT_OPEN };
+	struct vqp_pkt pkt = {
+		.op = VQP_OP_WRITE, .flags = WHOLE | VQP_PKT_OPEN | VQP_PKT_ACK_REQ, .flow = FLOW, .psn = PSN(0),
+		.open_psn = PSN(0), .rkey = 5, .src_epoch = env.src_epoch, .dst_epoch = EPOCH, .src_lanes = 1, .payload = data,
+	};
 
 	(void)state;
-	memcpy(pkt.src_gid, node_a, sizeof(pkt.src_gid));
-	assert_true(vqp_rx_is_of_node(&pkt, node_a));
-	assert_false(vqp_rx_is_of_node(&pkt, node_b));
-	pkt.tenant = 1;			/* The address is a function's. */
-	assert_true(vqp_rx_is_of_node(&pkt, node_b));
+	/* It comes from env.node. */
+	memcpy(pkt.src_gid, node_b, sizeof(pkt.src_gid));
+	assert_memory_not_equal(node_b, env.node, sizeof(pkt.src_gid));
+	assert_false(vqp_rxtab_input(&env.tab, env.node, &env.node, &pkt, env.now));
+	assert_int_equal(env.opens, 0);
+	expect_silence();
+	/* The address of a tenant's is a function's. */
+	pkt.tenant = 1;
+	assert_true(vqp_rxtab_input(&env.tab, env.node, &env.node, &pkt, env.now));
+	assert_int_equal(env.opens, 1);
+	expect_ack(PSN(1));
+	/* and its own name it may say */
 	pkt.tenant = 0;
-	pkt.flags = 0;			/* It names neither tenant nor address. */
-	assert_true(vqp_rx_is_of_node(&pkt, node_b));
+	pkt.flow = FLOW + 1;
+	memcpy(pkt.src_gid, env.node, sizeof(pkt.src_gid));
+	assert_true(vqp_rxtab_input(&env.tab, env.node, &env.node, &pkt, env.now));
+	assert_int_equal(env.opens, 2);
+	expect_ack(PSN(1));
 }
 
 static void flows_of_two_nodes_are_apart(void **state)
