@@ -42,10 +42,13 @@
  *
  * This takes for granted that a flow's packets are judged under the lock of the one lane that
  * remembers the flow; that a flow sends less than 2^31 packets while an echo is valid, and that a
- * copy of a packet without an open header comes before 2^32 more were sent; and that the initiator
- * sends no packet again which it first sent longer ago than contexts live (forget_us), by a clock
- * that counts the time for which its machine was suspended. One that was restored from a snapshot
- * may do that.
+ * copy of a packet comes before 2^32 more were sent; and that the initiator sends no packet again
+ * whose context may have been forgotten since. It sees to that by forget_us: it gives up where it
+ * has had no answer for that long, by a clock that counts the time for which its machine was
+ * suspended. So answers must be under way for less than contexts live longer than forget_us, which
+ * is 5 s, and a machine that is restored from a snapshot may do otherwise. A context whose VQP
+ * namespace has ended lives no longer than a closed one: what its namespace has carried out, one
+ * that is made at the same address afterwards may carry out again.
  *
  * Nothing of this depends on the two clocks' rates. They matter for liveness alone: a stamp far
  * ahead of what the initiator's clock can have come to since its latest proven stamp does not count

@@ -122,8 +122,8 @@ void vqp_ns_put(struct vqp_ns *ns);	/* any context */
  *
  * vqp_ns_del() deletes one only if its network namespace has the inode `netns_ino`, unless that is
  * 0, and it is called `name`, unless that is NULL. The functions that delete return when the
- * namespaces have ended: no peer reaches the memory of their functions any more. An add does not
- * wait for the end of one that has lost the address.
+ * namespaces have ended, unless these were ending already: no peer reaches the memory of their
+ * functions any more. An add does not wait for the end of one that has lost the address.
  */
 int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	       const struct vqp_ns_terms *terms, bool exclusive);
