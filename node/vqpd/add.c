@@ -38,7 +38,9 @@ static void unmake(struct vqpd *d, struct vqp_entry *entry)
 {
 	json_auto_t *item = vqp_entry_item(entry);
 
-	vqp_netlink_delete(&d->netlink, item);
+	/* If another has come to the address, the next look at the kernel tells what it is. */
+	if (vqp_netlink_delete(&d->netlink, item) == -ENOENT)
+		return;
 	for (unsigned int i = 0; i < d->nmetas; i++)
 		vqp_meta_withdraw(&d->metas[i], entry);
 	vqp_registry_remove(&d->registry, entry);
