@@ -18,12 +18,15 @@
 #define KEY_MIN_BYTES	32
 #define KEY_MAX_BYTES	1024
 #define USER		"vqp"	/* the identity of the one key that there is */
-#define PRIORITY	"NORMAL:-VERS-ALL:+VERS-TLS1.3:-KX-ALL:+ECDHE-PSK"
+/* Strangers choose among these groups: those that cost the server most are none of them. */
+#define PRIORITY	"NORMAL:-VERS-ALL:+VERS-TLS1.3:-KX-ALL:+ECDHE-PSK:-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1"
+#define TURNS_MAX	8	/* of a handshake, which takes one to four; each is a record of 16 KiB at most */
 #define HANDSHAKE_RECORD 22	/* the first byte of a connection by TLS */
 
 struct vqp_tls_key {
 	gnutls_psk_client_credentials_t client;
 	gnutls_psk_server_credentials_t server;
+	gnutls_priority_t priority;
 	gnutls_datum_t bytes;
 };
 
@@ -33,20 +36,22 @@ struct vqp_tls {
 	bool is_server;
 	bool is_tls;		/* The client of a server has begun by TLS. */
 	bool is_established;	/* The other end has proved that it knows the key. */
+	unsigned int turns;	/* of a server's handshake */
 	bool is_sending;	/* GnuTLS has a record that the socket has not taken yet. */
 };
 
-static int check_file(const char *path, const struct stat *file, struct vqp_error *error)
+static int check_file(const char *path, bool is_passed, const struct stat *file, struct vqp_error *error)
 {
 	if (!S_ISREG(file->st_mode))
 		return vqp_error_set(error, -EINVAL, "%s is no regular file", path);
-	if (file->st_mode & (S_IRWXG | S_IRWXO) & ~S_IRGRP)
+	/* What systemd passes may be the unit's user's by an access list, which shows as the group's. */
+	if (file->st_mode & (S_IRWXG | S_IRWXO) & ~(is_passed ? S_IRGRP : 0))
 		return vqp_error_set(error, -EPERM, "%s is open to others than its owner: chmod 600 %s", path, path);
 	return 0;
 }
 
 /* Reads the file's text, without white space at its end, as the key's bytes, which the caller frees. */
-static int read_bytes(const char *path, gnutls_datum_t *bytes, struct vqp_error *error)
+static int read_bytes(const char *path, bool is_passed, gnutls_datum_t *bytes, struct vqp_error *error)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char text[KEY_MAX_BYTES + 2];
@@ -56,13 +61,13 @@ static int read_bytes(const char *path, gnutls_datum_t *bytes, struct vqp_error 
 
 	if (fd < 0 || fstat(fd, &file))
 		return vqp_error_set(error, -errno, "cannot open %s: %s", path, strerror(errno));
-	ret = check_file(path, &file, error);
+	ret = check_file(path, is_passed, &file, error);
 	if (ret)
 		return ret;
 	n = vqp_io_read(fd, text, sizeof(text));
 	if (n < 0)
 		return vqp_error_set(error, (int)n, "cannot read %s: %s", path, strerror((int)-n));
-	while (n && strchr(" \t\r\n", text[n - 1]))
+	while (n && text[n - 1] && strchr(" \t\r\n", text[n - 1]))
 		n--;
 	if (n < KEY_MIN_BYTES || n > KEY_MAX_BYTES)
 		return vqp_error_set(error, -EINVAL, "%s must have %d to %d bytes: " VQP_TLS_KEY_HINT, path, KEY_MIN_BYTES,
@@ -101,7 +106,10 @@ static const char *find_file(const char *path, char passed[PATH_MAX])
 		return path;
 	if (dir && snprintf(passed, PATH_MAX, "%s/" VQP_TLS_KEY_NAME, dir) < PATH_MAX && !stat(passed, &file))
 		return passed;
-	return !stat(VQP_TLS_KEY_FILE, &file) || errno != ENOENT ? VQP_TLS_KEY_FILE : NULL;
+	if (!stat(VQP_TLS_KEY_FILE, &file))
+		return VQP_TLS_KEY_FILE;
+	/* The directory is root's: the user of a unit relies on what is passed. */
+	return errno == ENOENT || (dir && errno == EACCES) ? NULL : VQP_TLS_KEY_FILE;
 }
 
 int vqp_tls_key_read(struct vqp_tls_key **key, const char *path, struct vqp_error *error)
@@ -116,9 +124,10 @@ int vqp_tls_key_read(struct vqp_tls_key **key, const char *path, struct vqp_erro
 	*key = calloc(1, sizeof(**key));
 	if (!*key)
 		return vqp_error_set(error, -ENOMEM, "out of memory");
-	ret = read_bytes(path, &(*key)->bytes, error);
+	ret = read_bytes(path, path == passed, &(*key)->bytes, error);
 	if (!ret && (gnutls_psk_allocate_client_credentials(&(*key)->client) ||
 		     gnutls_psk_allocate_server_credentials(&(*key)->server) ||
+		     gnutls_priority_init(&(*key)->priority, PRIORITY, NULL) ||
 		     gnutls_psk_set_client_credentials((*key)->client, USER, &(*key)->bytes, GNUTLS_PSK_KEY_RAW)))
 		ret = vqp_error_set(error, -ENOMEM, "out of memory");
 	if (ret) {
@@ -138,6 +147,8 @@ void vqp_tls_key_free(struct vqp_tls_key *key)
 		gnutls_psk_free_client_credentials(key->client);
 	if (key->server)
 		gnutls_psk_free_server_credentials(key->server);
+	if (key->priority)
+		gnutls_priority_deinit(key->priority);
 	if (key->bytes.data)
 		explicit_bzero(key->bytes.data, key->bytes.size);
 	free(key->bytes.data);
@@ -155,7 +166,7 @@ struct vqp_tls *vqp_tls_begin(const struct vqp_tls_key *key, int fd, bool is_ser
 		free(tls);
 		return NULL;
 	}
-	if (gnutls_priority_set_direct(tls->session, PRIORITY, NULL) ||
+	if (gnutls_priority_set(tls->session, key->priority) ||
 	    gnutls_credentials_set(tls->session, GNUTLS_CRD_PSK, credentials)) {
 		vqp_tls_end(tls);
 		return NULL;
@@ -221,11 +232,9 @@ static int shake_hands(struct vqp_tls *tls)
 {
 	int ret = gnutls_handshake(tls->session);
 
-	if (ret == GNUTLS_E_AGAIN || ret == GNUTLS_E_INTERRUPTED)
-		return -EAGAIN;
-	/* A warning is none of this handshake. */
+	/* GnuTLS keeps what has come of a message, which may say that it is long, and asks to go on. */
 	if (ret && !gnutls_error_is_fatal(ret))
-		return -EAGAIN;
+		return tls->is_server && ++tls->turns > TURNS_MAX ? -EPROTO : -EAGAIN;
 	if (ret)
 		return fail(tls, ret);
 	tls->is_established = true;

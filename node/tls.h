@@ -29,8 +29,8 @@ struct vqp_tls;
 /*
  * Reads the key from `path`, or, if that is NULL, from what systemd has passed to this unit, or from
  * VQP_TLS_KEY_FILE. *key is NULL if none of these is there. 0, or a negative errno value with *error
- * set: -ENOENT if `path` is not there, -EPERM if users other than its owner can read it, -EINVAL if it
- * is shorter than 32 or longer than 1024 bytes. White space at its end does not count.
+ * set: -ENOENT if `path` is not there, -EPERM if users other than its owner could read it, -EINVAL if
+ * it is shorter than 32 or longer than 1024 bytes. White space at its end does not count.
  */
 int vqp_tls_key_read(struct vqp_tls_key **key, const char *path, struct vqp_error *error);
 

@@ -196,7 +196,6 @@ static void look_at_cluster(struct ctl_doctor *d, const json_t *status)
 	const json_t *metas = json_object_get(status, "meta"), *meta;
 	json_auto_t *list = NULL, *nodes = json_object();
 	cleanup_error struct vqp_error error = { 0 };
-	char path[PATH_MAX];
 	size_t i;
 
 	json_array_foreach(metas, i, meta)
@@ -204,9 +203,9 @@ static void look_at_cluster(struct ctl_doctor *d, const json_t *status)
 	if (!json_array_size(metas))
 		ctl_doctor_find(d, CTL_LIMITED, "meta.named", NULL, "VQPD_OPTIONS=\"--meta HOST\" in /etc/default/vqpd",
 				"vqpd knows no meta server: containers of other nodes are not found");
-	else if (access(ctl_doctor_path(d, VQP_TLS_KEY_FILE, path), F_OK))
-		ctl_doctor_find(d, CTL_LIMITED, "meta.key", VQP_TLS_KEY_FILE, "make one, and copy it to all nodes: README, \"On a real node\"",
-				"there is no key: whoever reaches a meta server can take over addresses");
+	else if (!json_is_true(json_object_get(status, "meta_key")))
+		ctl_doctor_find(d, CTL_LIMITED, "meta.key", VQP_TLS_KEY_FILE, "make one, copy it to all nodes, and start the daemons anew: README, \"On a real node\"",
+				"vqpd has no key: whoever reaches a meta server can take over addresses");
 	else
 		ctl_doctor_find(d, CTL_OK, "meta.key", VQP_TLS_KEY_FILE, NULL, "meta servers are asked by TLS alone");
 	/* Without an answer of a meta server, its absence is the finding. */

@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-#define CTL_FILE_MAX_BYTES	(4U << 20)
+#define CTL_FILE_MAX_BYTES	(16U << 20)
 
 /*
  * Reads a file to *text, which the caller frees; NULL if there is no file. 0 or a negative errno

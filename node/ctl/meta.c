@@ -9,6 +9,7 @@
 #include "../../common/cleanup.h"
 #include "../reply.h"
 #include "ctl.h"
+#include "file.h"
 #include "program.h"
 
 #define METAD	"vqp-metad"
@@ -25,7 +26,7 @@ int ctl_meta_list(const struct ctl_args *args)
 	return ret ? ret : ctl_print_table(args, list, columns);
 }
 
-/* Returns the path of vqp-metad, which is installed beside this program. */
+/* Finds vqp-metad, which is installed beside this program, or is where root's programs are. */
 static int find_metad(char path[PATH_MAX], struct vqp_error *error)
 {
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof(METAD));
@@ -33,10 +34,11 @@ static int find_metad(char path[PATH_MAX], struct vqp_error *error)
 
 	path[n < 0 ? 0 : n] = '\0';
 	slash = strrchr(path, '/');
-	if (!slash)
-		return vqp_error_set(error, -ENOENT, "cannot find " METAD);
-	strcpy(slash + 1, METAD);
-	return 0;
+	if (slash)
+		strcpy(slash + 1, METAD);
+	if ((slash && !access(path, X_OK)) || ctl_program_find(METAD, path))
+		return 0;
+	return vqp_error_set(error, -ENOENT, "cannot find " METAD ", which asks meta servers: make install");
 }
 
 /* Takes an answer, which has come from vqp-metad as JSON. */
@@ -70,8 +72,12 @@ int ctl_meta_ask(const char *server, const char *op, json_t **answer, struct vqp
 	if (ret)
 		return ret;
 	ret = ctl_program_run((const char *const[]){ path, "--ask", server, op, NULL }, CTL_PROGRAM_LIMIT_MS, &text, NULL);
+	if (ret == -ETIMEDOUT)
+		return vqp_error_set(error, ret, "meta server %s does not answer: is vqp-metad running there?", server);
 	if (ret < 0)
 		return vqp_error_set(error, ret, "cannot run %s: %s", path, strerror(-ret));
+	if (strlen(text) == CTL_FILE_MAX_BYTES)
+		return vqp_error_set(error, -EFBIG, "meta server %s tells more than %u bytes", server, CTL_FILE_MAX_BYTES);
 	return take_answer(text, answer, error);
 }
 

@@ -35,6 +35,7 @@ struct server {
 	struct vqp_watch signals, tick;
 	struct vqp_server listener;
 	struct vqp_tls_key *key;
+	struct vqp_log refusals;	/* apart from the log of takeovers, which strangers must not fill */
 	struct vqp_netlink netlink;
 	struct vqp_metad metad;
 	struct ibv_context *context;
@@ -123,6 +124,7 @@ static void tick(struct vqp_watch *watch, uint32_t events)
 	vqp_loop_timer_ack(watch);
 	vqp_table_expire(&server->metad.table, vqp_loop_now_ms());
 	vqp_log_tick(&server->metad.log, vqp_loop_now_ms());
+	vqp_log_tick(&server->refusals, vqp_loop_now_ms());
 	refresh_hello(server);
 	vqp_server_tick(&server->listener);
 }
@@ -139,7 +141,7 @@ static void tell_refusal(const struct vqp_client *client, const json_t *reply)
 {
 	struct server *server = client->server->owner;
 
-	vqp_log_line(&server->metad.log, vqp_loop_now_ms(), "refused a client: %s", vqp_reply_text(reply));
+	vqp_log_line(&server->refusals, vqp_loop_now_ms(), "refused a client: %s", vqp_reply_text(reply));
 }
 
 /* Returns where to listen. Whoever reaches a server without a key can take over addresses. */

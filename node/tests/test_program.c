@@ -53,8 +53,8 @@ static void what_is_too_long_is_cut(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(ctl_program_run((const char *const[]){ "head", "-c", "5M", "/dev/zero", NULL }, LONG_MS, &text, NULL), 0);
-	assert_int_equal(strlen(text), 4 << 20);
+	assert_int_equal(ctl_program_run((const char *const[]){ "head", "-c", "17M", "/dev/zero", NULL }, LONG_MS, &text, NULL), 0);
+	assert_int_equal(strlen(text), 16 << 20);
 	free(text);
 	runs("cat /dev/zero", false, LONG_MS, -EFBIG, NULL);
 	runs("exec cat /dev/zero >&2", true, LONG_MS, -EFBIG, NULL);
@@ -150,7 +150,7 @@ static void an_engine_s_answer_is_told(void **state)
 	asks("echo one; echo two >&2", 0, "one\n");
 	asks("echo time=1 >&2; echo why >&2; echo stack >&2; exit 1", -EPROTO, "sh: why");
 	asks("exit 1", -EPROTO, "sh: it fails, and does not say why");
-	asks("head -c 5M /dev/zero", -EFBIG, "sh says more than 4194304 bytes");
+	asks("head -c 17M /dev/zero", -EFBIG, "sh says more than 16777216 bytes");
 }
 
 int main(void)

@@ -152,6 +152,7 @@ static void assert_echo(struct fixture *f, struct vqp_line *line, size_t bytes)
 	json_auto_t *request = json_object(), *reply = NULL;
 	char *text = malloc(bytes + 1);
 
+	assert_non_null(text);
 	memset(text, 'x', bytes);
 	text[bytes] = '\0';
 	json_object_set_new(request, "x", json_string(text));
@@ -226,6 +227,7 @@ static void clients_without_a_key_are_told_to_have_one(void **state)
 /* What begins as TLS, and goes on as something else, is not answered and ends. */
 static void nonsense_ends_the_connection(void **state)
 {
+	/* The first two may be the beginning of a handshake. */
 	static const char *const nonsense[] = { "\x16", "\x16\x03\x01", "\x16\x03\x01\xff\xffxxxx", "\x16{\"op\":\"list\"}\n" };
 
 	for (size_t i = 0; i < sizeof(nonsense) / sizeof(*nonsense); i++) {
@@ -235,6 +237,8 @@ static void nonsense_ends_the_connection(void **state)
 		ssize_t n;
 
 		assert_int_equal(write(line.fd, nonsense[i], strlen(nonsense[i])), strlen(nonsense[i]));
+		turn(f);
+		assert_int_equal(f->server.count, i < 2 ? 1 : 0);
 		shutdown(line.fd, SHUT_WR);
 		turn(f);
 		assert_int_equal(f->server.count, 0);
@@ -243,6 +247,68 @@ static void nonsense_ends_the_connection(void **state)
 		assert_true(n <= 0 || seen[0] == 21);
 		vqp_line_exit(&line);
 	}
+}
+
+/* A message of a handshake may say that it has 16 MiB: no more than a few records of it are kept. */
+static void a_handshake_that_does_not_end_is_ended(void **state)
+{
+	static const char first[] = "\x16\x03\x01\x40\x00\x01\xff\xff\xff", next[] = "\x16\x03\x03\x40\x00";
+	struct fixture *f = *state;
+	struct vqp_line line = join(f, NULL);
+	char record[5 + 16384] = { 0 };
+	unsigned int sent = 0;
+
+	memcpy(record, first, sizeof(first) - 1);
+	while (f->server.count && sent++ < 100) {
+		size_t done = 0;
+
+		while (done < sizeof(record) && f->server.count) {
+			ssize_t n = send(line.fd, record + done, sizeof(record) - done, MSG_NOSIGNAL);
+
+			done += n > 0 ? n : 0;
+			turn(f);
+		}
+		memcpy(record, next, sizeof(next) - 1);
+		memset(record + 5, 0, 4);
+	}
+	assert_int_equal(f->server.count, 0);
+	assert_true(sent < 20);
+	vqp_line_exit(&line);
+}
+
+/* Both ends have more to send than sockets take, and more is queued meanwhile. */
+static void what_is_sent_in_pieces_is_received_whole(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_line line = join(f, f->key);
+	json_auto_t *reply = NULL;
+	char *text = calloc(1, 60001);
+	int heard = 0;
+
+	assert_non_null(text);
+	memset(text, 'x', 60000);
+	assert_echo(f, &line, 10);
+	for (int i = 0; i < 60; i++) {
+		json_auto_t *request = json_pack("{s:i, s:s}", "n", i, "x", text);
+
+		assert_int_equal(vqp_line_queue(&line, request), 0);
+		assert_int_equal(vqp_line_flush(&line), 0);
+		turn(f);
+	}
+	assert_true(vqp_line_unsent(&line));
+	for (int i = 0; i < 100 * TURNS && heard < 60; i++) {
+		assert_int_equal(vqp_line_fill(&line), 1);
+		while (vqp_line_next(&line, &reply) == 1) {
+			assert_int_equal(json_integer_value(json_object_get(reply, "n")), heard++);
+			json_decref(reply);
+			reply = NULL;
+		}
+		assert_int_equal(vqp_line_flush(&line), 0);
+		turn(f);
+	}
+	assert_int_equal(heard, 60);
+	free(text);
+	vqp_line_exit(&line);
 }
 
 static void silent_clients_have_a_limited_time(void **state)
@@ -299,6 +365,7 @@ static void keys_are_secret_and_long(void **state)
 	long_text[sizeof(long_text) - 1] = '\0';
 	assert_int_equal(read_key(&key, f->file, long_text, 0600), -EINVAL);
 	assert_int_equal(read_key(&key, f->file, KEY, 0644), -EPERM);
+	assert_int_equal(read_key(&key, f->file, KEY, 0640), -EPERM);
 	assert_int_equal(read_key(&key, f->file, KEY, 0620), -EPERM);
 	assert_int_equal(read_key(&key, f->directory, NULL, 0), -EINVAL);
 	unlink(f->file);
@@ -335,6 +402,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(clients_with_another_key_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(clients_without_a_key_are_told_to_have_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_ends_the_connection, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_handshake_that_does_not_end_is_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_sent_in_pieces_is_received_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_clients_have_a_limited_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(strangers_do_not_keep_others_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_are_secret_and_long, setup, teardown),

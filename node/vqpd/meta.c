@@ -461,7 +461,7 @@ void vqp_meta_tick(struct vqp_meta *meta)
 	}
 	if ((meta->asked || meta->state == VQP_META_CONNECTING) && now - meta->sent_ms > VQP_META_TIMEOUT_MS) {
 		lose(meta, "no answer within %d s%s", VQP_META_TIMEOUT_MS / 1000,
-		     vqp_line_is_new(&meta->line) ? ": has it the key of this node, " VQP_TLS_KEY_FILE "?" : "");
+		     meta->state != VQP_META_CONNECTING && vqp_line_is_new(&meta->line) ? ": has it the key of this node, " VQP_TLS_KEY_FILE "?" : "");
 		return;
 	}
 	if (now - meta->renewed_ms >= meta->owner->lease_s * 1000ULL / 3)

@@ -266,8 +266,8 @@ static json_t *serve_status(struct vqpd *d)
 		json_array_append_new(metas, json_pack("{s:s, s:b, s:s*}", "server", meta->name, "up", up,
 						       "error", error));
 	}
-	return json_pack("{s:b, s:b, s:i, s:o, s:o, s:o, s:I, s:I}", "ok", 1, "module", d->status != NULL,
-			 "namespaces", namespaces,
+	return json_pack("{s:b, s:b, s:i, s:b, s:o, s:o, s:o, s:I, s:I}", "ok", 1, "module", d->status != NULL,
+			 "namespaces", namespaces, "meta_key", d->key != NULL,
 			 "node", d->meta_owner.dct ? json_incref(d->meta_owner.dct) : json_null(),
 			 "meta", metas, "policy", vqp_judge_tell(d), "lease_s", (json_int_t)d->meta_owner.lease_s,
 			 "uptime_ms", (json_int_t)(vqp_loop_now_ms() - d->started_ms));
