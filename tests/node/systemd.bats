@@ -80,6 +80,11 @@ outlives_daemon_reload() {
 	on 1 'serves_when_started vqpd UNIX-CONNECT:/run/vqp/vqpd.sock; serves_when_started vqp-metad TCP:10.77.0.1:7471'
 }
 
+@test "without a key vqp-metad starts where it is told to listen, and not otherwise" {
+	on 1 metad_without_key
+	on_each bash -c 'source /vqp/tests/node/systemd.bash; within 60 is_ready'
+}
+
 @test "vqpd is started anew however often it ends, but not with a wrong command line" {
 	on 2 is_started_anew
 	on 2 'eventually is_ready; systemctl reset-failed vqpd'
