@@ -26,6 +26,15 @@ install_other() {
 	done
 }
 
+# No engine knows the runtime, of which a suite before may have told them, with programs that are gone.
+forget_engines() {
+	local engine
+
+	for engine in containerd crio docker podman; do
+		vqpctl configure "$engine" --remove >/dev/null
+	done
+}
+
 # What the tests have written is gone.
 clean() {
 	local engine

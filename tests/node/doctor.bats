@@ -12,7 +12,7 @@ helpers=node/doctor.bash
 in_touch() { on_each bash -c 'source /vqp/tests/node/node.bash; eventually meta_up true'; }
 
 setup_file() {
-	vqp_up && in_touch
+	vqp_up && in_touch && on_each bash -c 'source /vqp/tests/node/doctor.bash; forget_engines'
 }
 
 # A test that stops a daemon or unloads the module calls this first.
