@@ -3,9 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <linux/if_addr.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -84,6 +88,70 @@ int vqp_namespace_query(struct vqp_namespace *found, const char *address, struct
 	return 0;
 }
 
+/* The permanent IPv6 addresses of a network namespace, each as one of an interface. */
+struct permanent {
+	struct permanent_address {
+		char interface[IFNAMSIZ];
+		uint8_t gid[VQP_GID_BYTES];
+	} *addresses;
+	size_t count;
+};
+
+/* Parses the 32 digits of an address. */
+static bool parse_digits(const char *digits, uint8_t gid[VQP_GID_BYTES])
+{
+	for (size_t i = 0; i < VQP_GID_BYTES; i++)
+		if (sscanf(digits + 2 * i, "%2hhx", &gid[i]) != 1)
+			return false;
+	return true;
+}
+
+/* Adds what a line of if_inet6 says if it is of a permanent address. 0 or a negative errno value. */
+static int add_permanent(struct permanent *permanent, const char *line)
+{
+	struct permanent_address address = { 0 }, *more;
+	char digits[2 * VQP_GID_BYTES + 1];
+	unsigned int flags;
+
+	if (sscanf(line, "%32[0-9a-f] %*x %*x %*x %x %15s", digits, &flags, address.interface) != 3 ||
+	    strlen(digits) != 2 * VQP_GID_BYTES || !parse_digits(digits, address.gid))
+		return -EBADMSG;
+	if (!(flags & IFA_F_PERMANENT))
+		return 0;
+	more = reallocarray(permanent->addresses, permanent->count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	more[permanent->count++] = address;
+	permanent->addresses = more;
+	return 0;
+}
+
+/* Reads those of this thread's network namespace. 0 or a negative errno value; the caller frees them. */
+static int read_permanent(struct permanent *permanent)
+{
+	FILE *file = fopen("/proc/thread-self/net/if_inet6", "re");
+	char line[128];
+	int ret = 0;
+
+	if (!file)	/* A kernel without IPv6 has no such file. */
+		return errno == ENOENT ? 0 : -errno;
+	while (!ret && fgets(line, sizeof(line), file))
+		ret = add_permanent(permanent, line);
+	if (!ret && ferror(file))
+		ret = -EIO;
+	fclose(file);
+	return ret;
+}
+
+static bool is_permanent(const struct permanent *permanent, const char *interface, const uint8_t gid[VQP_GID_BYTES])
+{
+	for (size_t i = 0; i < permanent->count; i++)
+		if (!strcmp(permanent->addresses[i].interface, interface) &&
+		    !memcmp(permanent->addresses[i].gid, gid, VQP_GID_BYTES))
+			return true;
+	return false;
+}
+
 /* Returns 1 and the GID if `address` is a global unicast address, or 0. */
 static int global_gid(const struct sockaddr *address, uint8_t gid[VQP_GID_BYTES])
 {
@@ -100,15 +168,23 @@ static int global_gid(const struct sockaddr *address, uint8_t gid[VQP_GID_BYTES]
 
 int vqp_namespace_gids(uint8_t (*gids)[VQP_GID_BYTES], size_t max, size_t *count, struct vqp_error *error)
 {
+	struct permanent permanent = { 0 };
 	struct ifaddrs *list;
+	int ret = read_permanent(&permanent);
 
 	*count = 0;
-	if (getifaddrs(&list))
-		return vqp_error_set(error, -errno, "cannot list the container's addresses: %s", strerror(errno));
+	if (!ret && getifaddrs(&list))
+		ret = -errno;
+	if (ret) {
+		free(permanent.addresses);
+		return vqp_error_set(error, ret, "cannot list the container's addresses: %s", strerror(-ret));
+	}
 	for (const struct ifaddrs *entry = list; entry && *count < max; entry = entry->ifa_next)
 		if (entry->ifa_addr && !(entry->ifa_flags & IFF_LOOPBACK) && entry->ifa_flags & IFF_UP &&
-		    global_gid(entry->ifa_addr, gids[*count]))
+		    global_gid(entry->ifa_addr, gids[*count]) &&
+		    (entry->ifa_addr->sa_family == AF_INET || is_permanent(&permanent, entry->ifa_name, gids[*count])))
 			++*count;
 	freeifaddrs(list);
+	free(permanent.addresses);
 	return 0;
 }

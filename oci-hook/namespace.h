@@ -41,7 +41,9 @@ int vqp_namespace_query(struct vqp_namespace *found, const char *address, struct
 
 /*
  * Lists the global unicast addresses, at most `max`, of the interfaces of this thread's network
- * namespace that are up, without loopback. 0 on success.
+ * namespace that are up, without loopback. Of IPv6 they are those that somebody has given the
+ * interface for good, and not those that it has by a router's advertisements, which whoever is on
+ * the container's link may send: the tenant follows from these addresses. 0 on success.
  */
 int vqp_namespace_gids(uint8_t (*gids)[VQP_GID_BYTES], size_t max, size_t *count, struct vqp_error *error);
 
