@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../common/cleanup.h"
 #include "../common/limits.h"
@@ -125,13 +126,24 @@ static int load(struct vqp_policy *policy, const char *dir, const char *name,
 	return ret ? vqp_error_add_context(error, "%s", path) : 0;
 }
 
+/* Has the directory a file of this name? A symbolic link that leads nowhere is one, too. */
+static bool has_file(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat file;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return !lstat(path, &file) || errno != ENOENT;
+}
+
 int vqp_policy_load(struct vqp_policy *policy, const char *dir, struct vqp_error *error)
 {
 	int ret;
 
 	*policy = (struct vqp_policy){ 0 };
 	ret = load(policy, dir, basename(VQP_POLICY_FILE), vqp_policy_parse, error);
-	if (ret != -ENOENT)
+	/* Who has written a policy does not mean that of the old file. */
+	if (ret != -ENOENT || has_file(dir, basename(VQP_POLICY_FILE)))
 		return ret;
 	vqp_error_clear(error);
 	ret = load(policy, dir, basename(VQP_CONFIG_FILE), vqp_policy_parse_old, error);
@@ -158,10 +170,21 @@ const json_t *vqp_policy_network(const struct vqp_policy *policy, const char *ne
 	json_array_foreach(get_rules(policy), i, rule) {
 		const char *name = json_string_value(json_object_get(rule, "network"));
 
-		if (!name || !strcmp(name, network))
+		/* What an old file says of subnets it never said of containers that CNI had attached. */
+		if (name ? !strcmp(name, network) : !policy->is_old)
 			return rule;
 	}
 	return NULL;
+}
+
+int vqp_policy_refuse_network(const struct vqp_policy *policy, const char *network, struct vqp_error *error)
+{
+	if (policy->is_old)
+		return vqp_error_set(error, -EPERM, "this node has no policy (" VQP_POLICY_FILE "), and " VQP_CONFIG_FILE
+				     ", which is read in its place, does not name the network %s: vqpctl policy init "
+				     "makes one", network);
+	return vqp_error_set(error, -EPERM, "no rule of %s could be for containers of network %s: add one, "
+			     "vqp-policy.json(5)", vqp_policy_file(policy), network);
 }
 
 bool vqp_policy_lets_annotate(const struct vqp_policy *policy, const char *network)

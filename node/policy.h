@@ -72,9 +72,13 @@ int vqp_policy_decide(const struct vqp_policy *policy, const struct vqp_has *has
 
 /*
  * Returns the first rule that could be about containers of this CNI network list, because it has its
- * name or none; NULL if there is none. It belongs to the policy.
+ * name or none; NULL if there is none. It belongs to the policy. An old file must name the list:
+ * when it was written, it decided about no others.
  */
 const json_t *vqp_policy_network(const struct vqp_policy *policy, const char *network);
+
+/* Says that there is none. Returns -EPERM. */
+int vqp_policy_refuse_network(const struct vqp_policy *policy, const char *network, struct vqp_error *error);
 
 /* May containers attach themselves to this CNI network list, by an annotation? */
 bool vqp_policy_lets_annotate(const struct vqp_policy *policy, const char *network);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* What the policy decides about a container. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +67,8 @@ static bool find_rule(struct matter *matter, const uint8_t **own)
 	const json_t *rules = json_object_get(matter->policy->json, "rules"), *rule;
 	size_t i;
 
+	if (matter->has->network && !vqp_policy_network(matter->policy, matter->has->network))
+		return false;
 	json_array_foreach(rules, i, rule) {
 		if (matches(rule, matter->has, own)) {
 			matter->rule = rule;
@@ -76,32 +80,51 @@ static bool find_rule(struct matter *matter, const uint8_t **own)
 }
 
 /* Returns the addresses as text, which the caller frees; NULL without memory. */
-static char *list_addresses(const struct vqp_has *has)
+static char *list_addresses(const struct vqp_has *has, const char *between)
 {
-	char *text = malloc(has->count * (VQP_ADDRESS_TEXT + 2) + 1), *end = text;
+	char *text = malloc(has->count * (VQP_ADDRESS_TEXT + strlen(between)) + 1), *end = text;
 
 	if (!text)
 		return NULL;
 	*end = '\0';
 	for (size_t i = 0; i < has->count; i++) {
 		if (i)
-			end = strcpy(end, ", ") + 2;
+			end = stpcpy(end, between);
 		end += strlen(vqp_address_format(has->gids[i], end));
 	}
+	return text;
+}
+
+/*
+ * Returns what explains the refusal, which the caller frees; NULL without memory. By its addresses
+ * even a container is explained that never ran.
+ */
+static char *name_remedy(const struct vqp_has *has)
+{
+	cleanup_free char *addresses = list_addresses(has, " --address ");
+	char *text;
+
+	if (!has->count)
+		return strdup("vqp-policy.json(5)");
+	if (!addresses || asprintf(&text, "vqpctl policy explain%s%s --address %s shows what decides",
+				   has->network ? " --network " : "", has->network ? has->network : "", addresses) < 0)
+		return NULL;
 	return text;
 }
 
 static int refuse_unmatched(const struct matter *matter, struct vqp_error *error)
 {
 	const struct vqp_has *has = matter->has;
-	cleanup_free char *addresses = list_addresses(has);
+	cleanup_free char *addresses = list_addresses(has, ", "), *remedy = name_remedy(has);
 
-	if (!addresses)
+	if (!addresses || !remedy)
 		return vqp_error_set(error, -ENOMEM, "out of memory");
-	return vqp_error_set(error, -EPERM, "no rule of %s is for a container of %s%s with %s%s: vqpctl policy explain "
-			     "shows what decides", vqp_policy_file(matter->policy),
+	if (matter->policy->is_old && has->network)
+		return vqp_policy_refuse_network(matter->policy, has->network, error);
+	return vqp_error_set(error, -EPERM, "no rule of %s is for a container of %s%s with %s%s: %s",
+			     vqp_policy_file(matter->policy),
 			     has->network ? "network " : "no CNI network", has->network ? has->network : "",
-			     has->count > 1 ? "addresses " : has->count ? "address " : "no address", addresses);
+			     has->count > 1 ? "addresses " : has->count ? "address " : "no address", addresses, remedy);
 }
 
 /* Puts the rule in front of the reason for which it refuses a wish. */

@@ -4,8 +4,10 @@
 #include "../../common/tests/unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../common/limits.h"
 #include "../policy.h"
@@ -13,15 +15,17 @@
 
 /* ---- The files of the node ---- */
 
+static const char *node = "/node";		/* their directory */
 static const char *policy_text, *old_text;	/* NULL if the file is not there */
 
 int __wrap_vqp_config_read(const char *path, char **text, size_t *bytes, struct vqp_error *error);
 
 int __wrap_vqp_config_read(const char *path, char **text, size_t *bytes, struct vqp_error *error)
 {
-	const char *found = !strcmp(path, "/node/policy.json") ? policy_text : old_text;
+	const char *name = basename(path), *found = !strcmp(name, "policy.json") ? policy_text : old_text;
 
-	assert_true(!strcmp(path, "/node/policy.json") || !strcmp(path, "/node/runtime.json"));
+	assert_true(!strncmp(path, node, strlen(node)));
+	assert_true(!strcmp(name, "policy.json") || !strcmp(name, "runtime.json"));
 	if (!found)
 		return vqp_error_set(error, -ENOENT, "it is not there");
 	*text = strdup(found);
@@ -165,9 +169,11 @@ static void what_no_rule_names_is_refused(void **state)
 
 	decides(*state, (struct container){ "green", { "10.2.0.2", "fd01::2" } }, NOTHING,
 		refuses(EPERM, "no rule of /etc/vqp/policy.json is for a container of network green with addresses "
-			"::ffff:10.2.0.2, fd01::2: vqpctl policy explain", NO_RULE));
+			"::ffff:10.2.0.2, fd01::2: vqpctl policy explain --network green --address ::ffff:10.2.0.2 "
+			"--address fd01::2 shows", NO_RULE));
 	decides(*state, (struct container){ NULL, { "10.2.0.2" } }, NOTHING,
-		refuses(EPERM, "of no CNI network with address ::ffff:10.2.0.2", NO_RULE));
+		refuses(EPERM, "of no CNI network with address ::ffff:10.2.0.2: vqpctl policy explain "
+			"--address ::ffff:10.2.0.2 shows", NO_RULE));
 	decides(&none, (struct container){ "blue", { "10.1.0.2" } }, NOTHING, refuses(EPERM, "no rule", NO_RULE));
 	vqp_policy_clear(&none);
 }
@@ -426,6 +432,21 @@ static void an_old_file_decides_as_it_did(void **state)
 	vqp_policy_clear(&policy);
 }
 
+/* Such containers had the terms of their lists, and would get another tenant unasked. */
+static void an_old_file_decides_about_no_list_that_it_does_not_name(void **state)
+{
+	struct vqp_policy policy = old_policy_of(OLD);
+
+	(void)state;
+	decides(&policy, (struct container){ "green", { "10.7.0.2" } }, NOTHING,
+		refuses(EPERM, "does not name the network green: vqpctl policy init", NO_RULE));
+	decides(&policy, (struct container){ "green", { 0 } }, (struct vqp_terms){ .address = "::ffff:10.8.0.1" },
+		refuses(EPERM, "this node has no policy (/etc/vqp/policy.json)", NO_RULE));
+	assert_null(vqp_policy_network(&policy, "green"));
+	assert_string_equal(json_string_value(json_object_get(vqp_policy_network(&policy, "red"), "network")), "red");
+	vqp_policy_clear(&policy);
+}
+
 static void an_old_file_need_not_name_a_tenant(void **state)
 {
 	struct vqp_policy policy = old_policy_of("{\"limits\": {}}");
@@ -488,7 +509,7 @@ static void loads(const char *text, const char *old, bool is_old, size_t count)
 
 	policy_text = text;
 	old_text = old;
-	assert_int_equal(vqp_policy_load(&policy, "/node", &error), 0);
+	assert_int_equal(vqp_policy_load(&policy, node, &error), 0);
 	assert_null(error.text);
 	assert_int_equal(policy.is_old, is_old);
 	assert_int_equal(vqp_policy_count(&policy), count);
@@ -502,7 +523,7 @@ static void fails(const char *text, const char *old, int err, const char *reason
 
 	policy_text = text;
 	old_text = old;
-	assert_int_equal(vqp_policy_load(&policy, "/node", &error), -err);
+	assert_int_equal(vqp_policy_load(&policy, node, &error), -err);
 	assert_reason(&error, reason);
 	vqp_policy_clear(&policy);
 }
@@ -518,6 +539,23 @@ static void the_new_file_counts_and_then_the_old_one(void **state)
 	fails(NULL, "{\"runtime\": \"/usr/bin/crun\"}", EPERM, "this node has no policy");
 	fails("{}", OLD, EINVAL, "/node/policy.json: \"rules\"");
 	fails(NULL, "{\"tenant\": 0}", EINVAL, "/node/runtime.json: \"tenant\"");
+}
+
+/* It stands for a policy that somebody has written, whatever has become of it. */
+static void a_link_that_leads_nowhere_is_no_leave_for_the_old_file(void **state)
+{
+	char dir[] = "/tmp/vqp-test-policy-XXXXXX", link[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(link, sizeof(link), "%s/policy.json", dir);
+	node = dir;
+	loads(NULL, OLD, true, 6);
+	assert_int_equal(symlink("/nowhere/policy.json", link), 0);
+	fails(NULL, OLD, ENOENT, "it is not there");
+	node = "/node";
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(rmdir(dir), 0);
 }
 
 /* ---- Subnets ---- */
@@ -578,10 +616,12 @@ int main(void)
 		cmocka_unit_test(lines_are_not_misled_by_strings),
 		cmocka_unit_test(malformed_files_are_refused),
 		cmocka_unit_test(an_old_file_decides_as_it_did),
+		cmocka_unit_test(an_old_file_decides_about_no_list_that_it_does_not_name),
 		cmocka_unit_test(an_old_file_need_not_name_a_tenant),
 		cmocka_unit_test(an_old_files_rules_are_a_policy),
 		cmocka_unit_test(malformed_old_files_are_refused),
 		cmocka_unit_test(the_new_file_counts_and_then_the_old_one),
+		cmocka_unit_test(a_link_that_leads_nowhere_is_no_leave_for_the_old_file),
 		cmocka_unit_test(subnets),
 	};
 

@@ -65,9 +65,10 @@ static json_t *answer_for_network(struct vqpd *d, const char *network)
 
 	if (ret)
 		return vqp_reply_error(ret, "%s", vqp_error_text(&error));
-	if (!vqp_policy_network(&policy, network))
-		return vqp_reply_error(EPERM, "no rule of %s could be for containers of network %s: add one, "
-				       "vqp-policy.json(5)", vqp_policy_file(&policy), network);
+	if (!vqp_policy_network(&policy, network)) {
+		ret = vqp_policy_refuse_network(&policy, network, &error);
+		return vqp_reply_error(ret, "%s", vqp_error_text(&error));
+	}
 	return json_pack("{s:b, s:b}", "ok", 1, "by_annotation", vqp_policy_lets_annotate(&policy, network));
 }
 

@@ -47,11 +47,28 @@ static bool is_for(const json_t *rule, const struct vqp_has *container)
 	return !container->count && is_any;
 }
 
+/* An old file decides about no list that it does not name. */
+static bool is_left_open(const struct vqp_policy *policy, const struct vqp_has *container)
+{
+	const json_t *rule;
+	size_t i;
+
+	if (!policy->is_old || !container->network)
+		return false;
+	json_array_foreach(json_object_get(policy->json, "rules"), i, rule)
+		if (json_object_get(rule, "network") &&
+		    !strcmp(json_string_value(json_object_get(rule, "network")), container->network))
+			return false;
+	return true;
+}
+
 static size_t find_rule(const struct vqp_policy *policy, const struct vqp_has *container)
 {
 	const json_t *rule;
 	size_t i;
 
+	if (is_left_open(policy, container))
+		return VQP_POLICY_NO_RULE;
 	json_array_foreach(json_object_get(policy->json, "rules"), i, rule)
 		if (is_for(rule, container))
 			return i;
