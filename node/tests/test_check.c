@@ -105,18 +105,56 @@ static void what_a_container_has_is_well_formed(void **state)
 
 static void addresses_are_one_containers(void **state)
 {
-	static const char *const addresses[] = { "10.1.0.2/24", "name", "0.0.0.0", "127.0.0.1", "224.0.0.1", "::", "::1", "ff02::1" };
+	(void)state;
+	assert_refused("has", "{\"addresses\":[\"fd00::2\",\"10.1.0.2/24\"]}", "EINVAL");
+	assert_refused("has", "{\"addresses\":[\"fd00::2\",\"name\"]}", "EINVAL");
+	assert_refused("has", "{\"addresses\":[7]}", "EINVAL");
+	assert_refused("wish", "{\"address\":\"10.1.0.2/24\"}", "EINVAL");
+	assert_refused("wish", "{\"address\":\"name\"}", "EINVAL");
+}
+
+/* An interface may have one beside those that count; nobody can be reached by it. */
+static void an_address_that_is_not_unicast_counts_for_nothing(void **state)
+{
+	static const char *const addresses[] = { "0.0.0.0", "127.0.0.1", "224.0.0.1", "::", "::1", "ff02::1" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
-		char has[96], wish[64];
+		json_t *object = unit_json(GOOD);
+		struct vqp_request request;
+		char wish[64];
 
-		snprintf(has, sizeof(has), "{\"addresses\":[\"fd00::2\",\"%s\"]}", addresses[i]);
+		json_object_set_new(object, "has", json_pack("{s:[s, s, s]}", "addresses", addresses[i], "fd00::2", addresses[i]));
+		assert_null(vqp_request_check_add(object, &request));
+		assert_int_equal(request.claim.has.count, 1);
+		assert_int_equal(request.claim.has.gids[0][0], 0xfd);
+		vqp_request_clear(&request);
+		json_decref(object);
 		snprintf(wish, sizeof(wish), "{\"address\":\"%s\"}", addresses[i]);
-		assert_refused("has", has, "EINVAL");
 		assert_refused("wish", wish, "EINVAL");
 	}
-	assert_refused("has", "{\"addresses\":[7]}", "EINVAL");
+}
+
+static void a_container_has_at_most_64_addresses(void **state)
+{
+	json_t *object = unit_json(GOOD), *addresses = json_array(), *refusal;
+	struct vqp_request request;
+
+	(void)state;
+	for (int i = 0; i < 64; i++)
+		json_array_append_new(addresses, json_sprintf("fd00::%x", i + 1));
+	json_object_set_new(object, "has", json_pack("{s:O}", "addresses", addresses));
+	assert_null(vqp_request_check_add(object, &request));
+	assert_int_equal(request.claim.has.count, 64);
+	vqp_request_clear(&request);
+	json_array_append_new(addresses, json_string("fd00::100"));
+	refusal = vqp_request_check_add(object, &request);
+	unit_assert_string(refusal, "errno", "E2BIG");
+	assert_non_null(strstr(json_string_value(json_object_get(refusal, "error")), "has 65 addresses"));
+	json_decref(refusal);
+	vqp_request_clear(&request);
+	json_decref(addresses);
+	json_decref(object);
 }
 
 /* Who wishes for what vqpd does not know relies on it. */
@@ -152,6 +190,38 @@ static void a_name_fits_the_kernels(void **state)
 
 	assert_refused("id", "\"1234567890123456789012345678901234567890123456789012345678901234567890"
 		       "12345678901234567890123456789012345678901234567890123\"", "ENAMETOOLONG");
+}
+
+/* The refusal of an id that is too long with this network. */
+static const char *too_long(const char *network, char text[128])
+{
+	json_t *object = unit_json(GOOD), *refusal;
+	struct vqp_request request;
+	char id[VQP_NAME_MAX];
+
+	memset(id, 'x', sizeof(id));
+	id[VQP_NAME_MAX - 1] = '\0';
+	json_object_set_new(object, "id", json_string(id));
+	if (network)
+		json_object_set_new(object, "network", json_string(network));
+	refusal = vqp_request_check_add(object, &request);
+	unit_assert_string(refusal, "errno", "ENAMETOOLONG");
+	snprintf(text, 128, "%s", json_string_value(json_object_get(refusal, "error")));
+	vqp_request_clear(&request);
+	json_decref(refusal);
+	json_decref(object);
+	return text;
+}
+
+/* Of the bundle, which vqp-hook names in the network's place, the user knows nothing. */
+static void what_is_too_long_is_what_the_user_has_named(void **state)
+{
+	char text[128];
+
+	(void)state;
+	assert_string_equal(too_long(NULL, text), "the container's id is too long by 5 characters");
+	assert_string_equal(too_long("bundle:1234", text), "the container's id is too long by 17 characters");
+	assert_string_equal(too_long("blue", text), "the container's id, or the network's name, is too long by 10 characters");
 }
 
 static void a_network_is_one_word_and_may_be_left_out(void **state)
@@ -251,8 +321,11 @@ int main(void)
 		cmocka_unit_test(an_ifname_is_what_the_kernel_takes),
 		cmocka_unit_test(what_a_container_has_is_well_formed),
 		cmocka_unit_test(addresses_are_one_containers),
+		cmocka_unit_test(an_address_that_is_not_unicast_counts_for_nothing),
+		cmocka_unit_test(a_container_has_at_most_64_addresses),
 		cmocka_unit_test(a_wish_is_well_formed),
 		cmocka_unit_test(a_name_fits_the_kernels),
+		cmocka_unit_test(what_is_too_long_is_what_the_user_has_named),
 		cmocka_unit_test(a_network_is_one_word_and_may_be_left_out),
 		cmocka_unit_test(what_no_add_could_have_named_is_not_there),
 		cmocka_unit_test(a_del_is_well_formed),

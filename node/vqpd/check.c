@@ -36,6 +36,7 @@ static json_t *check_name(const json_t *object, char name[VQP_NAME_MAX])
 {
 	const char *id = get_string(object, "id"), *ifname = get_string(object, "ifname");
 	const json_t *network = json_object_get(object, "network");
+	size_t bytes;
 
 	if (!id || !is_word(id))
 		return vqp_reply_error(EINVAL, "id is a container's id: printable, without blanks and slashes");
@@ -45,10 +46,13 @@ static json_t *check_name(const json_t *object, char name[VQP_NAME_MAX])
 		network = NULL;
 	if (network && (!json_is_string(network) || !is_word(json_string_value(network))))
 		return vqp_reply_error(EINVAL, "network is a network's name: printable, without blanks and slashes");
-	if (!vqp_name_write(name, id, ifname, json_string_value(network)))
-		return vqp_reply_error(ENAMETOOLONG, "id, ifname and network have at most %d characters together",
-				       VQP_NAME_MAX - 1 - (network ? 2 : 1));
-	return NULL;
+	if (vqp_name_write(name, id, ifname, json_string_value(network)))
+		return NULL;
+	bytes = strlen(id) + strlen(ifname) + (network ? json_string_length(network) + 2 : 1);
+	/* With a colon it is none that a user has named: vqp-hook has written its own there. */
+	return vqp_reply_error(ENAMETOOLONG, "the container's id%s is too long by %zu characters",
+			       network && !strchr(json_string_value(network), ':') ? ", or the network's name," : "",
+			       bytes - (VQP_NAME_MAX - 1));
 }
 
 json_t *vqp_request_check_add(const json_t *object, struct vqp_request *request)

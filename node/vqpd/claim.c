@@ -7,6 +7,9 @@
 #include "../policy_check.h"
 #include "claim.h"
 
+/* A container has a few. Each rule looks at all, and a refusal names them. */
+#define ADDRESSES_MAX	64
+
 static bool is_given(const json_t *value)
 {
 	return value && !json_is_null(value);
@@ -20,18 +23,24 @@ static int parse_addresses(struct vqp_claim *claim, const json_t *addresses, str
 
 	if (!json_is_array(addresses))
 		return vqp_error_set(error, -EINVAL, "\"addresses\" of \"has\" must be a list");
+	if (count > ADDRESSES_MAX)
+		return vqp_error_set(error, -E2BIG, "the container has %zu addresses, of which \"has\" takes %d", count,
+				     ADDRESSES_MAX);
 	claim->gids = count ? calloc(count, sizeof(*claim->gids)) : NULL;
 	if (count && !claim->gids)
 		return vqp_error_set(error, -ENOMEM, "out of memory");
 	json_array_foreach(addresses, i, address) {
 		const char *text = json_string_value(address);
+		uint8_t *gid = claim->gids[claim->has.count];
 
-		if (!text || vqp_address_parse_unicast(text, claim->gids[i]))
+		if (!text || vqp_address_parse(text, gid))
 			return vqp_error_set(error, -EINVAL, "\"addresses\" of \"has\" must be the container's IPv4 and "
 					     "IPv6 addresses, not \"%s\"", text ? text : "");
+		/* An interface may have others beside those that count. */
+		if (!vqp_address_parse_unicast(text, gid))
+			claim->has.count++;
 	}
 	claim->has.gids = (const uint8_t (*)[16])claim->gids;
-	claim->has.count = count;
 	return 0;
 }
 
