@@ -42,6 +42,13 @@ void vqp_name_tell(json_t *item)
 		json_object_update(item, attachment);
 }
 
+const char *vqp_name_network(const json_t *item)
+{
+	const char *network = json_string_value(json_object_get(item, "network"));
+
+	return network && !strchr(network, ':') ? network : NULL;
+}
+
 bool vqp_name_same(const char *a, const char *b)
 {
 	const size_t bytes = attachment_bytes(a);

@@ -25,6 +25,13 @@ json_t *vqp_name_split(const char *name);
 /* Adds these members to a VQP namespace as the kernel lists it, if its "name" is an attachment's. */
 void vqp_name_tell(json_t *item);
 
+/*
+ * Returns the CNI network list that has attached a VQP namespace to which vqp_name_tell() has added
+ * its parts; NULL if none has. What vqp-hook writes in the network's place is none: it has a colon,
+ * which no list's name has.
+ */
+const char *vqp_name_network(const json_t *item);
+
 /* Are both names of one attachment? A name without a network stands for any network. */
 bool vqp_name_same(const char *a, const char *b);
 

@@ -36,6 +36,25 @@ static void a_network_may_be_left_out(void **state)
 	json_decref(parts);
 }
 
+/* vqp-hook tells containers of one id apart by what it writes there. */
+static void what_the_hook_writes_is_no_network(void **state)
+{
+	json_t *item = json_pack("{s:s}", "name", "c1/eth0/blue");
+
+	(void)state;
+	vqp_name_tell(item);
+	assert_string_equal(vqp_name_network(item), "blue");
+	json_object_clear(item);
+	json_object_set_new(item, "name", json_string("oci:c1/all/bundle:0123456789abcdef"));
+	vqp_name_tell(item);
+	assert_null(vqp_name_network(item));
+	json_object_clear(item);
+	json_object_set_new(item, "name", json_string("mine"));
+	vqp_name_tell(item);
+	assert_null(vqp_name_network(item));
+	json_decref(item);
+}
+
 static void a_name_is_never_cut(void **state)
 {
 	char name[VQP_NAME_MAX], id[VQP_NAME_MAX];
@@ -84,6 +103,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_is_written_and_taken_apart),
 		cmocka_unit_test(a_network_may_be_left_out),
+		cmocka_unit_test(what_the_hook_writes_is_no_network),
 		cmocka_unit_test(a_name_is_never_cut),
 		cmocka_unit_test(what_administrators_call_theirs_is_no_attachment),
 		cmocka_unit_test(an_attachment_is_of_one_network),

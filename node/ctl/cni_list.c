@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
@@ -34,15 +35,21 @@ static json_t *find_plugin(json_t *list)
 	return NULL;
 }
 
-static void add(json_t *lists, const char *root, const char *path)
+static void add(json_t *lists, json_t *unread, const char *root, const char *path)
 {
 	cleanup_free char *text = NULL;
 	json_auto_t *list = NULL;
+	json_error_t where;
 	json_t *plugin;
+	int ret = ctl_file_read(path, &text);
 
-	if (ctl_file_read(path, &text) || !text)
+	if (ret || !text) {
+		json_array_append_new(unread, json_sprintf("%s cannot be read: %s", path + strlen(root), strerror(ret ? -ret : ENOENT)));
 		return;
-	list = json_loads(text, 0, NULL);
+	}
+	list = json_loads(text, 0, &where);
+	if (!list)
+		json_array_append_new(unread, json_sprintf("%s is not JSON: line %d: %s", path + strlen(root), where.line, where.text));
 	plugin = find_plugin(list);
 	if (plugin)
 		json_array_append_new(lists, json_pack("{s:s, s:s, s:O}", "path", path + strlen(root),
@@ -54,7 +61,7 @@ static int compare(const void *one, const void *other)
 	return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
-json_t *ctl_cni_lists(const char *root)
+json_t *ctl_cni_lists(const char *root, json_t *unread)
 {
 	json_t *lists = json_array();
 	char pattern[PATH_MAX];
@@ -66,7 +73,7 @@ json_t *ctl_cni_lists(const char *root)
 	/* The names are sorted for each ending alone. */
 	qsort(found.gl_pathv, found.gl_pathc, sizeof(*found.gl_pathv), compare);
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		add(lists, root, found.gl_pathv[i]);
+		add(lists, unread, root, found.gl_pathv[i]);
 	globfree(&found);
 	return lists;
 }

@@ -213,6 +213,17 @@ static void look_at_cluster(struct ctl_doctor *d, const json_t *status)
 		look_at_addresses(d, json_object_get(status, "node"), json_object_get(list, "namespaces"), nodes);
 }
 
+/* The finding policy.file is of what vqpctl reads; vqpd may be of another version, or be kept from the file. */
+static void look_at_policy(struct ctl_doctor *d, const json_t *policy)
+{
+	const char *reason = string(policy, "error");
+
+	if (*reason)
+		ctl_doctor_find(d, CTL_FAILS, "policy.vqpd", NULL, "vqpctl policy check", "vqpd has no policy: %s", reason);
+	else if (policy)
+		ctl_doctor_find(d, CTL_OK, "policy.vqpd", NULL, NULL, "vqpd has read %s", string(policy, "file"));
+}
+
 void ctl_doctor_vqpd(struct ctl_doctor *d)
 {
 	cleanup_error struct vqp_error error = { 0 };
@@ -224,5 +235,6 @@ void ctl_doctor_vqpd(struct ctl_doctor *d)
 		return;
 	}
 	ctl_doctor_find(d, CTL_OK, "vqpd.answers", NULL, NULL, "vqpd answers");
+	look_at_policy(d, json_object_get(status, "policy"));
 	look_at_cluster(d, status);
 }

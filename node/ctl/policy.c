@@ -84,6 +84,8 @@ static int read_file(const char *path, struct vqp_policy *policy, struct vqp_err
 		ret = -ENOENT;
 	if (ret)
 		return vqp_error_set(error, ret, "cannot read %s: %s", path, strerror(-ret));
+	if (strlen(text) > VQP_CONFIG_MAX_BYTES)
+		return vqp_error_set(error, -EFBIG, "%s is longer than %u bytes", path, VQP_CONFIG_MAX_BYTES);
 	ret = vqp_policy_parse(policy, text, strlen(text), error);
 	return ret ? vqp_error_add_context(error, "%s", path) : 0;
 }

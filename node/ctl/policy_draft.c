@@ -62,9 +62,9 @@ static bool has_rule(const json_t *drafted, const char *network)
 
 /*
  * Makes the rule of a list: what its configuration says is then no more than the policy allows. What
- * a runtime may say in its place is left to the operator.
+ * a runtime may say in its place is left to the operator. Returns whether the list has a rule now.
  */
-static void add_list(struct ctl_policy_draft *draft, const struct vqp_policy *old, const json_t *list)
+static bool add_list(struct ctl_policy_draft *draft, const struct vqp_policy *old, const json_t *list)
 {
 	const json_t *plugin = json_object_get(list, "plugin"), *address = json_object_get(plugin, "address");
 	const char *name = string(list, "name"), *path = string(list, "path");
@@ -75,7 +75,7 @@ static void add_list(struct ctl_policy_draft *draft, const struct vqp_policy *ol
 
 	if (has_rule(draft->rules, name)) {
 		note(draft, "%s has a list with the name %s, too: there is one rule for both", path, name);
-		return;
+		return true;
 	}
 	json_object_set_new(rule, "tenant", tenant ? json_incref(tenant) : json_integer(VQP_TERMS_DEFAULT_TENANT));
 	/* Of the limits it is the only one that may be above what is normal. */
@@ -87,7 +87,7 @@ static void add_list(struct ctl_policy_draft *draft, const struct vqp_policy *ol
 		json_object_set_new(rule, "by_annotation", json_true());
 	if (check(rule, &error)) {
 		note(draft, "%s is left out: %s", path, vqp_error_text(&error));
-		return;
+		return false;
 	}
 	if (json_is_true(json_object_get(json_object_get(plugin, "capabilities"), "vqp")))
 		note(draft, "%s lets the runtime say the terms; what it may say besides the rule belongs to \"may_choose\" of "
@@ -96,6 +96,20 @@ static void add_list(struct ctl_policy_draft *draft, const struct vqp_policy *ol
 		     "%s has the plugin vqp without a tenant, which was 1", path) < 0)
 		why = NULL;
 	add(draft, json_incref(rule), why ? why : "");
+	return true;
+}
+
+/* Makes the rules of all lists. Returns whether each list of the node has one now. */
+static bool add_lists(struct ctl_policy_draft *draft, const struct vqp_policy *old, const json_t *lists, const json_t *unread)
+{
+	bool all = !json_array_size(unread);
+	const json_t *list;
+	size_t i;
+
+	json_array_foreach(lists, i, list)
+		all = add_list(draft, old, list) && all;
+	json_array_extend(draft->notes, (json_t *)unread);
+	return all;
 }
 
 /* ---- The file that was the policy before ---- */
@@ -109,11 +123,21 @@ static void add_old(struct ctl_policy_draft *draft, const struct vqp_policy *old
 	json_array_foreach(json_object_get(old->json, "rules"), i, rule)
 		if (!has_rule(draft->rules, string(rule, "network")))
 			add(draft, json_incref(rule), VQP_CONFIG_FILE " says so, which was the policy before");
-	if (old->json)
-		note(draft, "tenant, limits, networks and annotations of " VQP_CONFIG_FILE " do not count any more: take them out");
+	if (!old->json)
+		return;
+	note(draft, "the last rule, of \"any\", is for all that no other rule is for, also for pods whose network list has lost "
+	     "the plugin vqp: take it out, or name the subnets that it is meant for");
+	note(draft, "%s", CTL_POLICY_OLD_IDLE);
 }
 
 /* ---- The whole ---- */
+
+/* The rule of a node on which nothing tells tenants apart. */
+static void add_any(struct ctl_policy_draft *draft)
+{
+	add(draft, json_pack("{s:s, s:i}", "subnet", "any", "tenant", VQP_TERMS_DEFAULT_TENANT),
+	    "this node has no CNI network list with the plugin vqp, and nothing else that tells tenants apart");
+}
 
 static int print(struct ctl_policy_draft *draft, struct vqp_error *error)
 {
@@ -135,28 +159,28 @@ static int print(struct ctl_policy_draft *draft, struct vqp_error *error)
 
 int ctl_policy_draft_make(struct ctl_policy_draft *draft, const char *root, struct vqp_error *error)
 {
-	json_auto_t *lists = ctl_cni_lists(root);
+	json_auto_t *unread = json_array(), *lists = ctl_cni_lists(root, unread);
 	cleanup_policy struct vqp_policy old = { 0 };
-	const json_t *list;
-	size_t i;
+	bool all;
 	int ret;
 
 	*draft = (struct ctl_policy_draft){ .rules = json_array(), .notes = json_array() };
-	if (!lists || !draft->rules || !draft->notes)
+	if (!unread || !lists || !draft->rules || !draft->notes)
 		return vqp_error_set(error, -ENOMEM, "out of memory");
 	ret = ctl_policy_old_read(&old, root, error);
 	if (ret)
 		return ret;
 	/* The rules by name come first, since one by subnet could be about the same containers. */
-	json_array_foreach(lists, i, list)
-		add_list(draft, &old, list);
+	all = add_lists(draft, &old, lists, unread);
 	if (json_array_size(draft->rules) && !old.json)
 		note(draft, "containers that no CNI network list attaches, as those of Docker and podman, get no VQP namespace: "
 		     "add {\"subnet\": \"SUBNET\", \"tenant\": T} for them");
 	add_old(draft, &old);
-	if (!json_array_size(draft->rules))
-		add(draft, json_pack("{s:s, s:i}", "subnet", "any", "tenant", VQP_TERMS_DEFAULT_TENANT),
-		    "this node has no CNI network list with the plugin vqp, and nothing else that tells tenants apart");
+	/* A list of which nothing is known may be of any tenant. */
+	if (!json_array_size(draft->rules) && all)
+		add_any(draft);
+	else if (!json_array_size(draft->rules))
+		note(draft, "there is no rule, so no container gets a VQP namespace: mend these lists and run this again, or add rules");
 	return print(draft, error);
 }
 

@@ -14,9 +14,10 @@ struct ctl_policy_draft {
 };
 
 /*
- * Drafts a policy with which containers get what they got before: a rule for each CNI network list
- * that has the plugin vqp, and the rules that runtime.json stands for. A node that has neither gets
- * one rule, by which all containers are of tenant 1. Files are looked for below `root`, which is ""
+ * Drafts a policy with which containers get what they got before, but for what a runtime or args
+ * said: a rule for each CNI network list that has the plugin vqp, and the rules that runtime.json
+ * stands for. A node that has neither gets one rule, by which all containers are of tenant 1, unless
+ * it has lists that cannot be read or be a rule. Files are looked for below `root`, which is ""
  * but in tests. 0, or a negative errno value with *error set. The caller clears the draft in both
  * cases.
  */

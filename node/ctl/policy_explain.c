@@ -7,6 +7,7 @@
 
 #include "../../common/cleanup.h"
 #include "../../common/direct.h"
+#include "../../common/name.h"
 #include "../../common/netns.h"
 #include "../../oci-hook/wish.h"
 #include "../policy.h"
@@ -141,7 +142,7 @@ static void find_network(const struct ctl_args *args, struct subject *subject)
 	json_array_foreach(subject->now, i, item) {
 		if (subject->network)
 			return;
-		subject->network = json_string_value(json_object_get(item, "network"));
+		subject->network = vqp_name_network(item);
 		subject->network_by = "by the VQP namespace that it has";
 	}
 }
@@ -271,7 +272,7 @@ static int decide(const struct ctl_args *args, const struct subject *subject, co
 
 int ctl_policy_explain(const struct ctl_args *args)
 {
-	cleanup_subject struct subject subject = { .netns_fd = -1, .annotations = json_object(), .lists = ctl_cni_lists("") };
+	cleanup_subject struct subject subject = { .netns_fd = -1, .annotations = json_object(), .lists = ctl_cni_lists("", NULL) };
 	cleanup_policy struct vqp_policy policy = { 0 };
 	cleanup_error struct vqp_error error = { 0 };
 	int ret = find(args, &subject, &error);

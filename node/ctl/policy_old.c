@@ -34,6 +34,6 @@ const char *ctl_policy_old_warning(const struct vqp_policy *policy, const char *
 	if (policy->is_old)
 		return "it is read as a policy, as before there was " VQP_POLICY_FILE ": vqpctl policy init writes that from it";
 	if (!ctl_policy_old_read(&old, root, &error) && old.json)
-		return "tenant, limits, networks and annotations of " VQP_CONFIG_FILE " do not count any more: take them out";
+		return CTL_POLICY_OLD_IDLE;
 	return NULL;
 }

@@ -5,6 +5,10 @@
 
 #include "../policy.h"
 
+/* Former versions go by these members, so they stay until none of these runs any more. */
+#define CTL_POLICY_OLD_IDLE	"tenant, limits, networks and annotations of " VQP_CONFIG_FILE " do not count for a vqpd that " \
+				"knows " VQP_POLICY_FILE ": take them out once this node runs it"
+
 /*
  * Reads the rules that runtime.json below `root` stands for. 0, also if it stands for none, and
  * then old->json is NULL; or a negative errno value with *error set. The caller clears the policy

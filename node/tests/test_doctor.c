@@ -266,7 +266,7 @@ static void the_file_that_was_the_policy_is_told(void **state)
 	finds(ctl_doctor_policy, "policy.file", "warning", "read as a policy");
 	finds(ctl_doctor_policy, "policy.file", "ok", "right");
 	put("/etc/vqp/policy.json", "{\"rules\": [{\"subnet\": \"any\", \"tenant\": 7}]}");
-	finds(ctl_doctor_policy, "policy.file", "warning", "do not count any more");
+	finds(ctl_doctor_policy, "policy.file", "warning", "take them out once this node runs it");
 	/* what is vqp-runtime's is no policy */
 	put("/etc/vqp/runtime.json", "{\"stage\": \"prestart\"}");
 	finds(ctl_doctor_policy, "policy.file", "ok", "right");
@@ -327,6 +327,16 @@ static void units_are_judged(void **state)
 	unit_is(false, "ActiveState=inactive\nSubState=dead\nUnitFileState=\n", "ok", "not used");
 }
 
+/* vqpctl may read another file than vqpd can. */
+static void the_policy_that_vqpd_has_is_told(void **state)
+{
+	(void)state;
+	vqpd_status = "{\"node\": null, \"meta\": [], \"policy\": {\"error\": \"rule 1 (line 3): tennant\"}}";
+	finds(ctl_doctor_vqpd, "policy.vqpd", "fault", "rule 1 (line 3): tennant");
+	vqpd_status = "{\"node\": null, \"meta\": [], \"policy\": {\"file\": \"/etc/vqp/policy.json\", \"rules\": 1}}";
+	finds(ctl_doctor_vqpd, "policy.vqpd", "ok", "/etc/vqp/policy.json");
+}
+
 static void meta_servers_are_asked(void **state)
 {
 	(void)state;
@@ -372,6 +382,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_list_that_an_engine_uses_has_the_plugin, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(the_policy_is_checked, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(the_file_that_was_the_policy_is_told, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(the_policy_that_vqpd_has_is_told, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(meta_servers_are_asked, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(addresses_are_this_node_s, make_tree, remove_tree),
 		cmocka_unit_test(programs_are_found_in_texts),

@@ -39,6 +39,24 @@ static void put(const char *path, const char *text)
 	assert_int_equal(ctl_file_replace(full, &(struct stat){ .st_mode = 0644 }, text), 0);
 }
 
+/* One of the draft's notes has this text. */
+static void tells(const char *text)
+{
+	struct ctl_policy_draft draft;
+	struct vqp_error error = { 0 };
+	bool told = false;
+	const json_t *note;
+	size_t i;
+
+	assert_int_equal(ctl_policy_draft_make(&draft, root, &error), 0);
+	json_array_foreach(draft.notes, i, note)
+		told = told || strstr(json_string_value(note), text);
+	vqp_error_clear(&error);
+	ctl_policy_draft_clear(&draft);
+	if (!told)
+		fail_msg("no note has \"%s\"", text);
+}
+
 /* The draft has exactly these rules and so many notes, and its text is the policy of these rules. */
 static void drafts(const char *expected, size_t notes)
 {
@@ -70,7 +88,6 @@ static void a_node_without_anything_has_one_tenant(void **state)
 	(void)state;
 	drafts("[{\"subnet\": \"any\", \"tenant\": 1}]", 0);
 	put("/etc/cni/net.d/10-a.conflist", "{\"name\": \"a\", \"plugins\": [{\"type\": \"bridge\"}]}");
-	put("/etc/cni/net.d/20-b.conf", "no JSON");
 	put("/etc/vqp/runtime.json", "{\"stage\": \"prestart\"}");
 	drafts("[{\"subnet\": \"any\", \"tenant\": 1}]", 0);
 }
@@ -105,11 +122,41 @@ static void what_cannot_be_a_rule_is_told(void **state)
 	drafts("[{\"network\": \"a\", \"tenant\": 7}, {\"network\": \"d\", \"tenant\": 1}]", 5);
 }
 
+/* What its containers are to get nobody knows. */
+static void a_list_that_is_left_out_keeps_all_from_one_tenant(void **state)
+{
+	(void)state;
+	put("/etc/cni/net.d/20-b.conf", "no JSON");
+	drafts("[]", 2);
+	tells("/etc/cni/net.d/20-b.conf is not JSON: line 1");
+	tells("there is no rule");
+	put("/etc/cni/net.d/20-b.conf", "{\"name\": \"b\", \"type\": \"vqp\", \"tenant\": \"9\"}");
+	drafts("[]", 2);
+	tells("/etc/cni/net.d/20-b.conf is left out");
+	put("/etc/cni/net.d/20-b.conf", "{\"name\": \"b\", \"type\": \"ptp\"}");
+	drafts("[{\"subnet\": \"any\", \"tenant\": 1}]", 0);
+}
+
+static void a_list_that_cannot_be_read_is_told(void **state)
+{
+	char path[PATH_MAX];
+
+	(void)state;
+	put("/etc/cni/net.d/10-a.conf", "{\"name\": \"a\", \"type\": \"vqp\"}");
+	snprintf(path, sizeof(path), "%s/etc/cni/net.d/20-b.conf", root);
+	assert_int_equal(mkdir(path, 0755), 0);
+	drafts("[{\"network\": \"a\", \"tenant\": 1}]", 2);
+	tells("/etc/cni/net.d/20-b.conf cannot be read");
+}
+
 static void the_old_file_s_rules_stay(void **state)
 {
 	(void)state;
 	put("/etc/vqp/runtime.json", "{\"tenant\": 3, \"networks\": [{\"subnet\": \"10.7.0.0/16\", \"tenant\": 7}]}");
-	drafts("[{\"subnet\": \"10.7.0.0/16\", \"tenant\": 7}, {\"subnet\": \"any\", \"tenant\": 3}]", 1);
+	drafts("[{\"subnet\": \"10.7.0.0/16\", \"tenant\": 7}, {\"subnet\": \"any\", \"tenant\": 3}]", 2);
+	tells("the last rule, of \"any\", is for all that no other rule is for, also for pods");
+	/* The draft may be made before the node is upgraded. */
+	tells("do not count for a vqpd that knows /etc/vqp/policy.json: take them out once this node runs it");
 }
 
 static void a_list_goes_before_the_old_file_and_may_still_be_annotated(void **state)
@@ -118,7 +165,7 @@ static void a_list_goes_before_the_old_file_and_may_still_be_annotated(void **st
 	put("/etc/vqp/runtime.json", "{\"tenant\": 3, \"annotations\": {\"networks\": [\"a\", \"other\"]}}");
 	put("/etc/cni/net.d/10-a.conflist", "{\"name\": \"a\", \"plugins\": [{\"type\": \"vqp\", \"tenant\": 7}]}");
 	drafts("[{\"network\": \"a\", \"tenant\": 7, \"by_annotation\": true},"
-	       " {\"network\": \"other\", \"tenant\": 3, \"by_annotation\": true}, {\"subnet\": \"any\", \"tenant\": 3}]", 1);
+	       " {\"network\": \"other\", \"tenant\": 3, \"by_annotation\": true}, {\"subnet\": \"any\", \"tenant\": 3}]", 2);
 }
 
 static void an_old_file_that_is_wrong_is_not_guessed_at(void **state)
@@ -142,6 +189,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_list_s_tenant_is_allowed_by_its_name, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(a_high_priority_is_allowed_and_lower_limits_need_no_word, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(what_cannot_be_a_rule_is_told, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(a_list_that_is_left_out_keeps_all_from_one_tenant, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(a_list_that_cannot_be_read_is_told, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(the_old_file_s_rules_stay, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(a_list_goes_before_the_old_file_and_may_still_be_annotated, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(an_old_file_that_is_wrong_is_not_guessed_at, make_tree, remove_tree),

@@ -66,6 +66,7 @@ misses_policy() {
 	finds fault policy.file || status=$?
 	echo '{"rules": [{"subnet": "any", "tennant": 7}]}' >"$file"
 	finds fault policy.file || status=$?
+	finds fault policy.vqpd || status=$?
 	mv "$file.mine" "$file"
 	return $status
 }

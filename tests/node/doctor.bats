@@ -38,7 +38,7 @@ teardown_file() {
 	done
 	on 1 'vqpctl doctor --json | jq -e ".ok and all(.findings[]; .state != \"fault\")"'
 	on 1 'for id in module.loaded module.device module.answers device.parent device.port device.mtu device.gid device.address \
-		vqpd.answers meta.answers meta.room policy.file; do finds ok $id || { echo "$id"; exit 1; }; done'
+		vqpd.answers meta.answers meta.room policy.file policy.vqpd; do finds ok $id || { echo "$id"; exit 1; }; done'
 }
 
 @test "doctor: each finding that is not ok says what to do, and --all shows those that are" {

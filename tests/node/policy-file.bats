@@ -46,6 +46,15 @@ check() {
 	[[ $stderr == *"$FILE"* ]]
 }
 
+# More, vqpd does not read.
+@test "a file that is longer than a policy can be is refused" {
+	check "{\"rules\": [{\"subnet\": \"any\", \"tenant\": 1}]$(printf '%65536s' '')}"
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"$FILE is longer than 65536 bytes"* ]]
+	check "{\"rules\": [{\"subnet\": \"any\", \"tenant\": 1}]$(printf '%65400s' '')}"
+	[ "$status" -eq 0 ]
+}
+
 # ---- the schema ----
 
 # Rules, and what of each makes the policy wrong if anything does, as JSON on a line of its own

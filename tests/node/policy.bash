@@ -121,7 +121,7 @@ init() {
 	jq -e '.rules | index({network: "blue", tenant: 7}) < index({subnet: "10.7.0.0/16", tenant: 8})' "$file"
 	jq -e '.rules[-1] == {subnet: "any", tenant: 1}' "$file"
 	[ "$(stat -c %a:%u "$file")" = 644:0 ]
-	vqpctl policy check | grep 'do not count any more'
+	vqpctl policy check | grep 'take them out once this node runs it'
 	vqpctl policy init | grep unchanged
 	rules '{"subnet": "any", "tenant": 9}'
 	says 73 '--force' vqpctl policy init
@@ -156,6 +156,7 @@ explain() {
 		and .wish == {tenant: 6, limits: {max_vqps: 3}} and (.addresses | length == 2)' "$WORK/said"
 	vqpctl policy explain --pid "$(pid_of c1)" --json | jq -e '.tenant == 5 and .limits.max_vqps == 9'
 	vqpctl policy explain --pid "$(pid_of c1)" | grep -x 'has now  *tenant 6, address .*10.60.3.1, name oci:c1/.*'
+	vqpctl policy explain --pid "$(pid_of c1)" | grep 'network  *none: vqp-hook asks'
 	says 77 '"tenants" of "may_choose"' vqpctl policy explain --container c1 --annotation io.vqp.tenant=8
 	says 77 'no rule of /etc/vqp/policy.json' vqpctl policy explain --address 10.60.4.1
 	says 77 'has "by_annotation"' vqpctl policy explain --address 10.60.4.1 --annotation io.vqp.network=red
