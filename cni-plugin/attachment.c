@@ -5,6 +5,7 @@
 
 #include "../common/address.h"
 #include "../common/cleanup.h"
+#include "../common/limits.h"
 #include "../common/netns.h"
 #include "ask.h"
 #include "attachment.h"
@@ -96,6 +97,26 @@ static int check_limits(const json_t *set, const json_t *wanted, const char *rea
 	return 0;
 }
 
+/*
+ * Checks that the limits in `set` are not higher than those in `granted`. Whoever has lowered one
+ * since the ADD, by vqpctl ns set, has not broken what the policy says.
+ */
+static int check_not_above(const json_t *set, const json_t *granted, struct vqp_error *error)
+{
+	json_auto_t *most = json_copy((json_t *)granted), *present = json_object();
+	const char *name;
+	json_t *max;
+
+	json_object_foreach((json_t *)granted, name, max)
+		json_object_set(present, name, json_object_get(set, name));
+	if (json_object_size(present) != json_object_size(granted))
+		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "vqpd does not say all limits of the VQP namespace");
+	if (!vqp_limits_lower(most, present, error))
+		return 0;
+	error->code = VQP_CNI_ERROR_CHECK;
+	return vqp_error_add_context(error, "the VQP namespace has more than the policy gives");
+}
+
 /* The caller reports the failure that made the undo necessary. A failure of the undo is ignored. */
 void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *config, int netns_fd)
 {
@@ -185,9 +206,9 @@ static const json_t *find_in(const json_t *list, uint32_t inode, const struct vq
 	return found;
 }
 
-/* Compares the item of a list with the terms that vqpd has answered. */
-static int compare(const struct vqp_args *args, const struct vqp_config *config, const json_t *terms,
-		   const json_t *item, struct vqp_error *error)
+/* Compares the item of a list with the terms that vqpd has answered, and the limits with the wish, too. */
+static int compare(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_wish *wish,
+		   const json_t *terms, const json_t *item, struct vqp_error *error)
 {
 	const char *found = json_string_value(json_object_get(item, "gid"));
 	const char *address = json_string_value(json_object_get(terms, "address"));
@@ -203,8 +224,9 @@ static int compare(const struct vqp_args *args, const struct vqp_config *config,
 		return vqp_error_set(error, VQP_CNI_ERROR_CHECK,
 				     "the VQP namespace is not that of %s in tenant %lld, which the policy gives",
 				     address ? address : "", (long long)tenant);
-	return check_limits(item, json_object_get(terms, "limits"), "it was changed: by vqpctl ns set, or in the policy",
-			    error);
+	if (check_limits(item, wish->terms.limits, "it was changed: by vqpctl ns set, or in what is asked for", error))
+		return error->code;
+	return check_not_above(item, json_object_get(terms, "limits"), error);
 }
 
 /* Asks for the terms that an ADD would get now. vqpd's answer is *terms, which the caller releases. */
@@ -236,5 +258,5 @@ int vqp_attachment_check(const struct vqp_args *args, const struct vqp_config *c
 	item = find_in(json_object_get(reply, "namespaces"), vqp_netns_inode(netns_fd), args, config);
 	if (!item)
 		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "the VQP namespace of %s is missing", args->container_id);
-	return compare(args, config, terms, item, error);
+	return compare(args, config, wish, terms, item, error);
 }

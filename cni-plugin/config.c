@@ -28,7 +28,7 @@ static char *read_all(FILE *in, size_t *bytes, struct vqp_error *error)
 	return NULL;
 }
 
-int vqp_config_read(FILE *in, json_t **json, struct vqp_error *error)
+int vqp_config_load(FILE *in, json_t **json, struct vqp_error *error)
 {
 	json_error_t where;
 	size_t bytes;

@@ -19,7 +19,7 @@ struct vqp_config {
 };
 
 /* Reads `in` to its end and parses it as JSON. *json is NULL if there was nothing. */
-int vqp_config_read(FILE *in, json_t **json, struct vqp_error *error);
+int vqp_config_load(FILE *in, json_t **json, struct vqp_error *error);
 
 /* Checks the fields that all commands need. `json` is consumed, and may be NULL. */
 int vqp_config_parse(struct vqp_config *config, json_t *json, struct vqp_error *error);

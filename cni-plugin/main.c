@@ -42,7 +42,7 @@ static int version(struct vqp_error *error)
 	json_auto_t *config = NULL, *answer = NULL;
 	const char *asked;
 
-	vqp_config_read(stdin, &config, error);
+	vqp_config_load(stdin, &config, error);
 	vqp_error_clear(error);
 	asked = json_string_value(json_object_get(config, "cniVersion"));
 	answer = json_pack("{s:s, s:o}", "cniVersion", asked ? asked : vqp_version_text(VQP_VERSION_LATEST),
@@ -105,7 +105,7 @@ static int run(const struct vqp_args *args, struct vqp_config *config, struct vq
 {
 	json_t *json;
 
-	if (vqp_config_read(stdin, &json, error) ||
+	if (vqp_config_load(stdin, &json, error) ||
 	    vqp_config_parse(config, json, error) ||
 	    vqp_args_check(args, error) ||
 	    check_command(args, config, error))

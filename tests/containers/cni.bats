@@ -408,13 +408,29 @@ listed() {
 	call CHECK "$(config 1.0.0)"
 	silent
 	for change in '.tenant = 2' '.address = "::ffff:10.1.0.3"' '.limits.max_vqps = 4' '.limits.max_rate = 65536' \
-		'del(.tenant)' 'del(.address)'; do
+		'.limits.priority = 1' 'del(.tenant)' 'del(.address)'; do
 		echo "$change"
 		reply "$(jq -c "$change" "$SOCKET.reply.policy")" policy
 		call CHECK "$(config 1.0.0)"
 		error_is 102
 		reply '{"ok":true,"tenant":1,"address":"::ffff:10.1.0.2","limits":{"max_vqps":5}}' policy
 	done
+}
+
+@test "CHECK takes limits that were lowered since, but for those of the configuration" {
+	reply '{"ok":true,"tenant":1,"address":"::ffff:10.1.0.2","limits":{"max_vqps":5,"max_mrs":"unlimited","priority":2}}' policy
+	listed '. += {max_vqps: 4, max_mrs: 100, priority: 1}'
+	call CHECK "$(config 1.0.0)"
+	silent
+	call CHECK "$(config 1.0.0 '.limits = {max_vqps: 4}')"
+	silent
+	for limits in '{max_vqps: 5}' '{max_mrs: "unlimited"}' '{priority: 2}'; do
+		call CHECK "$(config 1.0.0 ".limits = $limits")"
+		error_is 102
+	done
+	listed 'del(.max_mrs)'
+	call CHECK "$(config 1.0.0)"
+	error_is 102
 }
 
 @test "CHECK says that the policy gives nothing any more" {

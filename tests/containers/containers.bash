@@ -414,9 +414,10 @@ cni_check_finds_limits() {
 	plugin CHECK "$list" n1 "$(result "$address")"
 	vqpctl ns set --netns n1 --max-vqps 6
 	[ "$(plugin CHECK "$list" n1 "$(result "$address")" | jq .code)" = 102 ]
-	vqpctl ns set --netns n1 --max-vqps 5 --max-mrs 5
+	# what the list says has to be as it says, and of the rest no more than the policy gives
+	vqpctl ns set --netns n1 --max-vqps 4
 	[ "$(plugin CHECK "$list" n1 "$(result "$address")" | jq .code)" = 102 ]
-	vqpctl ns set --netns n1 --max-mrs unlimited
+	vqpctl ns set --netns n1 --max-vqps 5 --max-mrs 5
 	plugin CHECK "$list" n1 "$(result "$address")"
 }
 
