@@ -37,11 +37,12 @@ installed() {
 
 # The directory of keys is root's alone, as systemd's package makes it: the unit's user sees nothing of it.
 metad_without_key() {
-	local key=/etc/credstore/vqp-meta.key options=/etc/default/vqp-metad status
+	local options=/etc/default/vqp-metad status
 
-	trap 'mv /root/key $key; rm -f $options; systemctl reset-failed vqp-metad; systemctl restart vqp-metad' EXIT
-	chmod 700 "${key%/*}"
-	mv "$key" /root/key
+	trap 'mv /etc/vqp-meta.key /etc/credstore/; rm -f /etc/default/vqp-metad; systemctl reset-failed vqp-metad
+		systemctl restart vqp-metad' EXIT
+	chmod 700 /etc/credstore
+	mv /etc/credstore/vqp-meta.key /etc/
 	! systemctl restart vqp-metad || return 1
 	status=$(systemctl show --property ExecMainStatus --value vqp-metad)
 	[ "$status" = 78 ]
@@ -74,13 +75,16 @@ is_back() {
 	[ "$(docker inspect --format '{{.State.Running}}' "$1")" = true ] && is_served "$(docker_address "$1")"
 }
 
-# UNIT: when systemd says that it has started, it serves; those that are ordered after it find it
+ask_vqpd() { socat -t60 - UNIX-CONNECT:/run/vqp/vqpd.sock <<<'{"op":"list"}'; }
+
+# UNIT COMMAND...: when systemd says that it has started, the command gets its answer; those that are ordered after it
+# find it
 serves_when_started() {
 	local try
 
 	for try in 1 2 3 4 5; do
 		systemctl restart "$1"
-		socat -t60 - "$2" <<<'{"op":"list"}' | jq -e .ok
+		"${@:2}" | jq -e .ok
 	done
 }
 

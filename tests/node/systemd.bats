@@ -77,7 +77,7 @@ outlives_daemon_reload() {
 }
 
 @test "the units have started when the daemons serve" {
-	on 1 'serves_when_started vqpd UNIX-CONNECT:/run/vqp/vqpd.sock; serves_when_started vqp-metad TCP:10.77.0.1:7471'
+	on 1 'serves_when_started vqpd ask_vqpd; serves_when_started vqp-metad vqp-metad --ask 10.77.0.1'
 }
 
 @test "without a key vqp-metad starts where it is told to listen, and not otherwise" {
