@@ -90,20 +90,6 @@ static int failure(int ret)
 	return ret > 0 ? -ret : ret;
 }
 
-/* Lists the addresses in text, as a new array; NULL without memory. */
-static json_t *list_addresses(const uint8_t (*gids)[VQP_GID_BYTES], size_t count)
-{
-	json_t *list = json_array();
-	char text[VQP_ADDRESS_TEXT];
-
-	for (size_t i = 0; i < count; i++)
-		if (json_array_append_new(list, json_string(vqp_address_format(gids[i], text)))) {
-			json_decref(list);
-			return NULL;
-		}
-	return list;
-}
-
 /* The network in the name of a container's VQP namespace; NULL if the state names no bundle. */
 struct network {
 	char text[sizeof(NETWORK_PREFIX) + VQP_STATE_BUNDLE_BYTES];
@@ -126,7 +112,7 @@ static int request_add(const struct vqp_state *state, int netns_fd, const struct
 	json_auto_t *reply = NULL, *request =
 		json_pack("{s:s, s:s+, s:s, s:s*, s:{s:s*, s:o}, s:o}", "op", "add", "id", ID_PREFIX, state->id, "ifname", IFNAME,
 			  "network", name_network(state, &network),
-			  "has", "network", wish->network, "addresses", list_addresses(gids, count),
+			  "has", "network", wish->network, "addresses", vqp_namespace_say_gids(gids, count),
 			  "wish", vqp_terms_say(&wish->terms));
 
 	return failure(vqpd_call(NULL, request, netns_fd, &reply, error));

@@ -188,3 +188,16 @@ int vqp_namespace_gids(uint8_t (*gids)[VQP_GID_BYTES], size_t max, size_t *count
 	free(permanent.addresses);
 	return 0;
 }
+
+json_t *vqp_namespace_say_gids(const uint8_t (*gids)[VQP_GID_BYTES], size_t count)
+{
+	json_t *list = json_array();
+	char text[VQP_ADDRESS_TEXT];
+
+	for (size_t i = 0; i < count; i++)
+		if (json_array_append_new(list, json_string(vqp_address_format(gids[i], text)))) {
+			json_decref(list);
+			return NULL;
+		}
+	return list;
+}

@@ -3,6 +3,7 @@
 #ifndef VQP_OCI_NAMESPACE_H
 #define VQP_OCI_NAMESPACE_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -46,5 +47,8 @@ int vqp_namespace_query(struct vqp_namespace *found, const char *address, struct
  * the container's link may send: the tenant follows from these addresses. 0 on success.
  */
 int vqp_namespace_gids(uint8_t (*gids)[VQP_GID_BYTES], size_t max, size_t *count, struct vqp_error *error);
+
+/* Returns the addresses as text, a new array; NULL without memory. */
+json_t *vqp_namespace_say_gids(const uint8_t (*gids)[VQP_GID_BYTES], size_t count);
 
 #endif

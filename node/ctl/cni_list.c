@@ -9,16 +9,10 @@
 
 #include "../../common/cleanup.h"
 #include "cni_list.h"
+#include "ctl.h"
 #include "file.h"
 
 #define PLUGIN	"vqp"
-
-static const char *string(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
 
 /* Returns the configuration of the plugin in a list, or in a file of one plugin; NULL if it is not there. */
 static json_t *find_plugin(json_t *list)
@@ -27,10 +21,10 @@ static json_t *find_plugin(json_t *list)
 	json_t *plugin;
 	size_t i;
 
-	if (!strcmp(string(list, "type"), PLUGIN))
+	if (!strcmp(ctl_string(list, "type"), PLUGIN))
 		return list;
 	json_array_foreach(plugins, i, plugin)
-		if (!strcmp(string(plugin, "type"), PLUGIN))
+		if (!strcmp(ctl_string(plugin, "type"), PLUGIN))
 			return plugin;
 	return NULL;
 }
@@ -53,7 +47,7 @@ static void add(json_t *lists, json_t *unread, const char *root, const char *pat
 	plugin = find_plugin(list);
 	if (plugin)
 		json_array_append_new(lists, json_pack("{s:s, s:s, s:O}", "path", path + strlen(root),
-						       "name", string(list, "name"), "plugin", plugin));
+						       "name", ctl_string(list, "name"), "plugin", plugin));
 }
 
 static int compare(const void *one, const void *other)
@@ -84,7 +78,7 @@ const json_t *ctl_cni_list_find(const json_t *lists, const char *name)
 	size_t i;
 
 	json_array_foreach(lists, i, list)
-		if (!strcmp(string(list, "name"), name))
+		if (!strcmp(ctl_string(list, "name"), name))
 			return list;
 	return NULL;
 }

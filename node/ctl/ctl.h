@@ -67,6 +67,14 @@ int ctl_ask_status(json_t **status, struct vqp_error *error);
  */
 int ctl_meta_ask(const char *server, const char *op, json_t **answer, struct vqp_error *error);
 
+/* Returns a member that is a string; "" if it is missing, or none. */
+static inline const char *ctl_string(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
 /* Adds the members tenant and gid, of --tenant and --address, to `object`. 0 or the exit status. */
 int ctl_put_key(const struct ctl_args *args, json_t *object);
 

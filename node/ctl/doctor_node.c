@@ -16,13 +16,6 @@
 #define BUCKET_ENTRIES	7	/* kmod/engine/bucket.h */
 #define NEARLY_FULL	0.75	/* Above this, entries have to be moved, and lookups cost more. */
 
-static const char *string(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
 /* ---- Units ---- */
 
 /* Has the output of systemctl show this line? */
@@ -95,8 +88,8 @@ void ctl_doctor_units(struct ctl_doctor *d)
 	json_auto_t *versions = ctl_versions();
 	char path[PATH_MAX];
 
-	look_at_program(d, string(versions, "vqp"), "vqpd");
-	look_at_program(d, string(versions, "vqp"), "vqp-metad");
+	look_at_program(d, ctl_string(versions, "vqp"), "vqpd");
+	look_at_program(d, ctl_string(versions, "vqp"), "vqp-metad");
 	if (access(ctl_doctor_path(d, "/run/systemd/system", path), F_OK)) {
 		ctl_doctor_find(d, CTL_UNTRIED, "unit", NULL, "have your init start vqpd, and vqp-metad on one to three nodes",
 				"this machine's init is not systemd");
@@ -117,7 +110,7 @@ static int ask_vqpd(const struct ctl_doctor *d, const char *op, json_t **answer,
 
 static json_t *key_of(const json_t *entry)
 {
-	return json_sprintf("%lld %s", (long long)json_integer_value(json_object_get(entry, "tenant")), string(entry, "gid"));
+	return json_sprintf("%lld %s", (long long)json_integer_value(json_object_get(entry, "tenant")), ctl_string(entry, "gid"));
 }
 
 /* Adds the node of each entry to `nodes`, by tenant and address. */
@@ -147,7 +140,7 @@ static void look_at_server(struct ctl_doctor *d, const json_t *meta, json_t *nod
 {
 	json_auto_t *hello = NULL, *list = NULL;
 	cleanup_error struct vqp_error error = { 0 };
-	const char *server = string(meta, "server");
+	const char *server = ctl_string(meta, "server");
 
 	if (ctl_meta_ask(server, "hello", &hello, &error) || ctl_meta_ask(server, "list", &list, &error)) {
 		ctl_doctor_find(d, CTL_FAILS, "meta.answers", server, "there: systemctl status vqp-metad; from here: ping, and its port",
@@ -158,7 +151,7 @@ static void look_at_server(struct ctl_doctor *d, const json_t *meta, json_t *nod
 		ctl_doctor_find(d, CTL_OK, "meta.answers", server, NULL, "the meta server answers");
 	else
 		ctl_doctor_find(d, CTL_FAILS, "meta.answers", server, "journalctl --unit vqpd", "the meta server answers, but not vqpd: %s",
-				string(meta, "error"));
+				ctl_string(meta, "error"));
 	look_at_room(d, server, hello, json_object_get(list, "entries"));
 	note_nodes(json_object_get(list, "entries"), nodes);
 }
@@ -169,22 +162,22 @@ static void look_at_addresses(struct ctl_doctor *d, const json_t *own, const jso
 	const json_t *namespace;
 	size_t i, count = 0;
 
-	if (!*string(own, "node_gid"))
+	if (!*ctl_string(own, "node_gid"))
 		return;
 	json_array_foreach(namespaces, i, namespace) {
 		json_auto_t *key = key_of(namespace);
-		const char *node = string(nodes, json_string_value(key));
+		const char *node = ctl_string(nodes, json_string_value(key));
 
 		if (!json_integer_value(json_object_get(namespace, "tenant")))
 			continue;
 		count++;
-		if (*node && strcmp(node, string(own, "node_gid")))
-			ctl_doctor_find(d, CTL_FAILS, "address.taken", string(namespace, "gid"),
+		if (*node && strcmp(node, ctl_string(own, "node_gid")))
+			ctl_doctor_find(d, CTL_FAILS, "address.taken", ctl_string(namespace, "gid"),
 					"give one of the two another address; the newer one is found",
 					"tenant %lld's address is announced by the node %s, too",
 					(long long)json_integer_value(json_object_get(namespace, "tenant")), node);
 		else if (!*node || !json_is_true(json_object_get(namespace, "published")))
-			ctl_doctor_find(d, CTL_LIMITED, "address.announced", string(namespace, "gid"), "journalctl --unit vqpd",
+			ctl_doctor_find(d, CTL_LIMITED, "address.announced", ctl_string(namespace, "gid"), "journalctl --unit vqpd",
 					"no meta server knows tenant %lld's address yet",
 					(long long)json_integer_value(json_object_get(namespace, "tenant")));
 	}
@@ -216,12 +209,12 @@ static void look_at_cluster(struct ctl_doctor *d, const json_t *status)
 /* The finding policy.file is of what vqpctl reads; vqpd may be of another version, or be kept from the file. */
 static void look_at_policy(struct ctl_doctor *d, const json_t *policy)
 {
-	const char *reason = string(policy, "error");
+	const char *reason = ctl_string(policy, "error");
 
 	if (*reason)
 		ctl_doctor_find(d, CTL_FAILS, "policy.vqpd", NULL, "vqpctl policy check", "vqpd has no policy: %s", reason);
 	else if (policy)
-		ctl_doctor_find(d, CTL_OK, "policy.vqpd", NULL, NULL, "vqpd has read %s", string(policy, "file"));
+		ctl_doctor_find(d, CTL_OK, "policy.vqpd", NULL, NULL, "vqpd has read %s", ctl_string(policy, "file"));
 }
 
 void ctl_doctor_vqpd(struct ctl_doctor *d)

@@ -9,15 +9,9 @@
 
 #include "../../common/cleanup.h"
 #include "cni_list.h"
+#include "ctl.h"
 #include "policy_draft.h"
 #include "policy_old.h"
-
-static const char *string(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
 
 /* Adds a rule, which is consumed, and the reason for it. */
 static void add(struct ctl_policy_draft *draft, json_t *rule, const char *why)
@@ -55,7 +49,7 @@ static bool has_rule(const json_t *drafted, const char *network)
 	size_t i;
 
 	json_array_foreach(drafted, i, item)
-		if (*network && !strcmp(string(json_object_get(item, "rule"), "network"), network))
+		if (*network && !strcmp(ctl_string(json_object_get(item, "rule"), "network"), network))
 			return true;
 	return false;
 }
@@ -67,7 +61,7 @@ static bool has_rule(const json_t *drafted, const char *network)
 static bool add_list(struct ctl_policy_draft *draft, const struct vqp_policy *old, const json_t *list)
 {
 	const json_t *plugin = json_object_get(list, "plugin"), *address = json_object_get(plugin, "address");
-	const char *name = string(list, "name"), *path = string(list, "path");
+	const char *name = ctl_string(list, "name"), *path = ctl_string(list, "path");
 	json_t *tenant = json_object_get(plugin, "tenant"), *priority = json_object_get(json_object_get(plugin, "limits"), "priority");
 	cleanup_error struct vqp_error error = { 0 };
 	cleanup_free char *why = NULL;
@@ -121,7 +115,7 @@ static void add_old(struct ctl_policy_draft *draft, const struct vqp_policy *old
 	size_t i;
 
 	json_array_foreach(json_object_get(old->json, "rules"), i, rule)
-		if (!has_rule(draft->rules, string(rule, "network")))
+		if (!has_rule(draft->rules, ctl_string(rule, "network")))
 			add(draft, json_incref(rule), VQP_CONFIG_FILE " says so, which was the policy before");
 	if (!old->json)
 		return;

@@ -9,6 +9,7 @@
 #include "../../common/direct.h"
 #include "../../common/name.h"
 #include "../../common/netns.h"
+#include "../../oci-hook/namespace.h"
 #include "../../oci-hook/wish.h"
 #include "../policy.h"
 #include "addresses.h"
@@ -162,20 +163,11 @@ static int find_terms(struct subject *subject, struct vqp_error *error)
 
 /* ---- What it gets ---- */
 
-static json_t *say_addresses(const struct ctl_addresses *addresses)
-{
-	json_t *said = json_array();
-	char text[VQP_ADDRESS_TEXT];
-
-	for (size_t i = 0; i < addresses->count; i++)
-		json_array_append_new(said, json_string(vqp_address_format(addresses->gids[i], text)));
-	return said;
-}
-
 /* Returns all that is known of the container, before a decision. */
 static json_t *say_subject(const struct subject *subject)
 {
-	return json_pack("{s:s*, s:o, s:o, s:O, s:O*}", "network", subject->network, "addresses", say_addresses(&subject->addresses),
+	return json_pack("{s:s*, s:o, s:o, s:O, s:O*}", "network", subject->network, "addresses",
+			 vqp_namespace_say_gids(subject->addresses.gids, subject->addresses.count),
 			 "wish", vqp_terms_say(&subject->terms), "now", subject->now, "now_unknown", subject->unknown);
 }
 
@@ -214,7 +206,8 @@ static void print_now(const struct subject *subject)
 
 static void print_subject(const struct subject *subject)
 {
-	json_auto_t *addresses = say_addresses(&subject->addresses), *wish = vqp_terms_say(&subject->terms);
+	json_auto_t *addresses = vqp_namespace_say_gids(subject->addresses.gids, subject->addresses.count);
+	json_auto_t *wish = vqp_terms_say(&subject->terms);
 
 	if (subject->network)
 		printf("%-10s %s, %s\n", "network", subject->network, subject->network_by);

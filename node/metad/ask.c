@@ -13,7 +13,6 @@
 #include "../reply.h"
 #include "ask.h"
 
-#define DEFAULT_PORT	"7471"
 #define TIMEOUT_MS	5000
 
 /* Connects a socket, *fd. 0, or a negative errno value with *error set. */
@@ -24,7 +23,7 @@ static int connect_to(const char *server, int *fd, struct vqp_error *error)
 	cleanup_free char *host = NULL, *port = NULL;
 	int err = EHOSTUNREACH;
 
-	if (vqp_address_split(server, DEFAULT_PORT, &host, &port) || !host)
+	if (vqp_address_split(server, VQP_METAD_PORT, &host, &port) || !host)
 		return vqp_error_set(error, -EINVAL, "a meta server is HOST[:PORT], not '%s'", server);
 	if (getaddrinfo(host, port, &hints, &list))
 		return vqp_error_set(error, -EHOSTUNREACH, "%s: no such host", server);

@@ -7,6 +7,8 @@
 
 #include "../tls.h"
 
+#define VQP_METAD_PORT	"7471"	/* of a server whose port is not said */
+
 /*
  * Asks the meta server HOST[:PORT] for `op` of PROTOCOL.md, by TLS if there is a key. 0 and *answer,
  * which the caller releases; or a negative errno value with *error set: -EINVAL if that is no server,

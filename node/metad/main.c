@@ -26,7 +26,6 @@
 #include "answer.h"
 #include "ask.h"
 
-#define DEFAULT_PORT	"7471"
 #define BUCKETS_MAX	(1U << 20)	/* 640 MiB, for some 7 million addresses */
 #define TICK_MS		1000
 
@@ -47,7 +46,7 @@ static const char help[] =
 "Hold the table in which nodes look up where containers are: nodes announce\n"
 "theirs over TCP, and READ the table over RDMA.\n"
 "\n"
-"  -l, --listen ADDR:PORT  take announcements here (default: with a key, every address, port " DEFAULT_PORT ");\n"
+"  -l, --listen ADDR:PORT  take announcements here (default: with a key, every address, port " VQP_METAD_PORT ");\n"
 "                          without a key choose one that only nodes can reach\n"
 "      --key FILE          the key that nodes must know (default " VQP_TLS_KEY_FILE ", if it is there)\n"
 "  -b, --buckets N         size of the table, a power of two: room for 7 addresses\n"
@@ -154,7 +153,7 @@ static const char *read_key(struct server *server, const char *listen, const cha
 	if (!server->key && !listen)
 		errx(EX_CONFIG, "without a key, whoever reaches this server can take over addresses. Make a key, and copy it to all nodes: "
 		     VQP_TLS_KEY_HINT "; or listen where only nodes can connect: --listen ADDR:PORT");
-	return listen ? listen : ":" DEFAULT_PORT;
+	return listen ? listen : ":" VQP_METAD_PORT;
 }
 
 static void start(struct server *server, const char *listen, uint32_t buckets)
@@ -181,7 +180,7 @@ static void start(struct server *server, const char *listen, uint32_t buckets)
 	server->listener.request = answer;
 	server->listener.refused = tell_refusal;
 	server->listener.key = server->key;
-	ret = vqp_server_listen_tcp(&server->listener, &server->loop, listen, DEFAULT_PORT);
+	ret = vqp_server_listen_tcp(&server->listener, &server->loop, listen, VQP_METAD_PORT);
 	if (ret == -EINVAL)
 		errx(EX_USAGE, "--listen takes ADDR:PORT, an address in numbers, not '%s'", listen);
 	if (ret)

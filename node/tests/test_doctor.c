@@ -10,11 +10,10 @@
 #include "../ctl/ctl.h"
 #include "../ctl/doctor.h"
 #include "../ctl/engine.h"
-#include "../ctl/file.h"
 #include "../../common/client.h"
+#include "tree.h"
 
-/* A tree that stands for the file system of a node, and what is answered there. */
-static char root[] = "/tmp/vqp-test-doctor-XXXXXX";
+/* what is answered on the node */
 static const char *vqpd_status, *vqpd_list, *meta_hello, *meta_list;
 
 int ctl_ask_status(json_t **status, struct vqp_error *error)
@@ -49,29 +48,10 @@ int ctl_meta_ask(const char *server, const char *op, json_t **reply, struct vqp_
 
 /* ---- The tree ---- */
 
-static int make_tree(void **state)
+static int set_up(void **state)
 {
-	(void)state;
 	vqpd_status = vqpd_list = meta_hello = meta_list = NULL;
-	strcpy(root + strlen(root) - strlen("XXXXXX"), "XXXXXX");
-	return !mkdtemp(root);
-}
-
-static int remove_tree(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	return system(command);
-}
-
-static void put(const char *path, const char *text)
-{
-	char full[PATH_MAX];
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	assert_int_equal(ctl_file_replace(full, &(struct stat){ .st_mode = 0644 }, text), 0);
+	return make_tree(state);
 }
 
 static void put_program(const char *path)
@@ -374,20 +354,20 @@ static void addresses_are_this_node_s(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(old_and_untried_kernels_are_named, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(lockdown_matters_while_the_module_is_not_loaded, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(the_module_and_its_device, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(an_engine_s_programs_are_there, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(an_engine_s_other_files_are_there, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(the_list_that_an_engine_uses_has_the_plugin, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(the_policy_is_checked, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(the_file_that_was_the_policy_is_told, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(the_policy_that_vqpd_has_is_told, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(meta_servers_are_asked, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(addresses_are_this_node_s, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(old_and_untried_kernels_are_named, set_up, remove_tree),
+		cmocka_unit_test_setup_teardown(lockdown_matters_while_the_module_is_not_loaded, set_up, remove_tree),
+		cmocka_unit_test_setup_teardown(the_module_and_its_device, set_up, remove_tree),
+		cmocka_unit_test_setup_teardown(an_engine_s_programs_are_there, set_up, remove_tree),
+		cmocka_unit_test_setup_teardown(an_engine_s_other_files_are_there, set_up, remove_tree),
+		cmocka_unit_test_setup_teardown(the_list_that_an_engine_uses_has_the_plugin, set_up, remove_tree),
+		cmocka_unit_test_setup_teardown(the_policy_is_checked, set_up, remove_tree),
+		cmocka_unit_test_setup_teardown(the_file_that_was_the_policy_is_told, set_up, remove_tree),
+		cmocka_unit_test_setup_teardown(the_policy_that_vqpd_has_is_told, set_up, remove_tree),
+		cmocka_unit_test_setup_teardown(meta_servers_are_asked, set_up, remove_tree),
+		cmocka_unit_test_setup_teardown(addresses_are_this_node_s, set_up, remove_tree),
 		cmocka_unit_test(programs_are_found_in_texts),
-		cmocka_unit_test_setup_teardown(soft_roce_may_hang, make_tree, remove_tree),
-		cmocka_unit_test_setup_teardown(units_are_judged, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(soft_roce_may_hang, set_up, remove_tree),
+		cmocka_unit_test_setup_teardown(units_are_judged, set_up, remove_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

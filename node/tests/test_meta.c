@@ -19,6 +19,7 @@
 #include "../metad/answer.h"
 #include "../server.h"
 #include "../vqpd/meta.h"
+#include "turn.h"
 
 #define BUCKETS	64
 
@@ -175,13 +176,7 @@ static int teardown(void **state)
 /* Let both ends talk until they have nothing more to say. */
 static void talk(struct fixture *f)
 {
-	struct epoll_event event;
-
-	while (epoll_wait(f->loop.epoll_fd, &event, 1, 50) > 0) {
-		struct vqp_watch *watch = event.data.ptr;
-
-		watch->ready(watch, event.events);
-	}
+	unit_turn(&f->loop, 50);
 }
 
 static struct vqp_entry *add(struct fixture *f, uint32_t number, bool fresh)

@@ -3,41 +3,10 @@
 #include "../../common/tests/unit.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
-#include "../ctl/file.h"
 #include "../ctl/policy_draft.h"
 #include "../policy.h"
-
-/* A tree that stands for the file system of a node. */
-static char root[] = "/tmp/vqp-test-draft-XXXXXX";
-
-static int make_tree(void **state)
-{
-	(void)state;
-	strcpy(root + strlen(root) - strlen("XXXXXX"), "XXXXXX");
-	return !mkdtemp(root);
-}
-
-static int remove_tree(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	return system(command);
-}
-
-static void put(const char *path, const char *text)
-{
-	char full[PATH_MAX];
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	assert_int_equal(ctl_file_replace(full, &(struct stat){ .st_mode = 0644 }, text), 0);
-}
+#include "tree.h"
 
 /* One of the draft's notes has this text. */
 static void tells(const char *text)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../server.h"
+#include "turn.h"
 
 /* A server that echoes, keeps "later" waiting and stops at nothing. */
 struct fixture {
@@ -78,13 +79,7 @@ static int teardown(void **state)
 /* Handle everything there is to handle now. */
 static void turn(struct fixture *f)
 {
-	struct epoll_event event;
-
-	while (epoll_wait(f->loop.epoll_fd, &event, 1, 0) > 0) {
-		struct vqp_watch *watch = event.data.ptr;
-
-		watch->ready(watch, event.events);
-	}
+	unit_turn(&f->loop, 0);
 }
 
 static int join(struct fixture *f)

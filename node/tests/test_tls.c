@@ -15,6 +15,7 @@
 
 #include "../reply.h"
 #include "../server.h"
+#include "turn.h"
 
 #define KEY	"0123456789abcdef0123456789abcdef"
 #define OTHER	"0123456789abcdef0123456789abcdeF"
@@ -105,13 +106,7 @@ static int teardown(void **state)
 /* Has the server handle all events that there are now. */
 static void turn(struct fixture *f)
 {
-	struct epoll_event event;
-
-	while (epoll_wait(f->loop.epoll_fd, &event, 1, 0) > 0) {
-		struct vqp_watch *watch = event.data.ptr;
-
-		watch->ready(watch, event.events);
-	}
+	unit_turn(&f->loop, 0);
 }
 
 /* Connects a client with this key, which may be NULL. */

@@ -18,6 +18,7 @@
 #include "../vqpd/judge.h"
 #include "../vqpd/request.h"
 #include "../vqpd/watch.h"
+#include "turn.h"
 
 #define INO	1000	/* of every netns that is asked for */
 #define ADD	"{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"has\":{\"addresses\":[\"10.1.0.2\"]}}\n"
@@ -214,13 +215,7 @@ static int teardown(void **state)
 
 static void turn(struct fixture *f)
 {
-	struct epoll_event event;
-
-	while (epoll_wait(f->d.loop.epoll_fd, &event, 1, 0) > 0) {
-		struct vqp_watch *watch = event.data.ptr;
-
-		watch->ready(watch, event.events);
-	}
+	unit_turn(&f->d.loop, 0);
 }
 
 /* A client that has asked, with a network namespace, and whom nobody has heard yet. */

@@ -258,15 +258,7 @@ configurations() {
 	local configs=() schema expected line differ=0 taken=0
 
 	mapfile -t configs < <(configurations)
-	schema=$(python3 -c 'import json, sys, jsonschema
-schema = json.load(open(sys.argv[1]))
-jsonschema.Draft7Validator.check_schema(schema)
-validator = jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker())
-for line in sys.stdin:
-    try:
-        print("taken" if validator.is_valid(json.loads(line)) else "refused")
-    except ValueError:
-        print("refused")' "$BATS_TEST_DIRNAME/../../cni-plugin/vqp.schema.json" \
+	schema=$("$BATS_TEST_DIRNAME/../programs/schema-verdicts" "$BATS_TEST_DIRNAME/../../cni-plugin/vqp.schema.json" \
 		< <(printf '%s\n' "${configs[@]}")) || return
 	[ "$(wc -l <<<"$schema")" -eq ${#configs[@]} ]
 	[ ${#configs[@]} -gt 100 ]

@@ -151,15 +151,7 @@ policies() {
 	local policies=() schema expected policy differ=0 taken=0
 
 	mapfile -t policies < <(policies)
-	schema=$(python3 -c 'import json, sys, jsonschema
-schema = json.load(open(sys.argv[1]))
-jsonschema.Draft7Validator.check_schema(schema)
-validator = jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker())
-for line in sys.stdin:
-    try:
-        print("taken" if validator.is_valid(json.loads(line)) else "refused")
-    except ValueError:
-        print("refused")' "$BATS_TEST_DIRNAME/../../node/vqp-policy.schema.json" \
+	schema=$("$BATS_TEST_DIRNAME/../programs/schema-verdicts" "$BATS_TEST_DIRNAME/../../node/vqp-policy.schema.json" \
 		< <(printf '%s\n' "${policies[@]}")) || return
 	[ "$(wc -l <<<"$schema")" -eq ${#policies[@]} ]
 	[ ${#policies[@]} -gt 80 ]
