@@ -108,26 +108,30 @@ static int look_at_port(struct ctl_device *device, uint8_t port, const uint8_t *
 	return 0;
 }
 
+static bool has_gid(const struct ctl_device *device, const uint8_t *wanted)
+{
+	return wanted && !memcmp(wanted, device->gid.gid.raw, sizeof(device->gid.gid.raw));
+}
+
 /*
- * Chooses the port with the module's GID, or else the first usable port, or else the first. 0 or
- * -errno.
+ * Chooses the usable port with the module's GID, or else the first usable one, or else the first. 0
+ * or -errno.
  */
 static int choose_port(struct ctl_device *device, const uint8_t *wanted)
 {
-	uint8_t chosen = 0;
+	struct ctl_device chosen = *device;
 
 	for (uint8_t port = 1; port <= device->attr.phys_port_cnt; port++) {
 		int ret = look_at_port(device, port, wanted);
 
 		if (ret)
 			return ret;
-		if (!ctl_device_is_usable(device))
-			continue;
-		if (!chosen ||
-		    (wanted && !memcmp(wanted, device->gid.gid.raw, sizeof(device->gid.gid.raw))))
-			chosen = port;
+		if (port == 1 || (ctl_device_is_usable(device) &&
+				  (!ctl_device_is_usable(&chosen) || has_gid(device, wanted))))
+			chosen = *device;
 	}
-	return look_at_port(device, chosen ? chosen : 1, wanted);
+	*device = chosen;
+	return 0;
 }
 
 /* Opens a device. 0 or -errno. */
