@@ -9,19 +9,19 @@
 
 static char *read_all(FILE *in, size_t *bytes, struct vqp_error *error)
 {
-	char *text = malloc(VQP_CONFIG_MAX_BYTES + 1);
+	char *text = malloc(VQP_CNI_CONFIG_MAX_BYTES + 1);
 
 	if (!text) {
 		vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");
 		return NULL;
 	}
-	*bytes = fread(text, 1, VQP_CONFIG_MAX_BYTES + 1, in);
+	*bytes = fread(text, 1, VQP_CNI_CONFIG_MAX_BYTES + 1, in);
 	if (ferror(in))
 		vqp_error_set(error, VQP_CNI_ERROR_IO, "cannot read the network configuration: %s",
 			      strerror(errno));
-	else if (*bytes > VQP_CONFIG_MAX_BYTES)
+	else if (*bytes > VQP_CNI_CONFIG_MAX_BYTES)
 		vqp_error_set(error, VQP_CNI_ERROR_IO, "the network configuration is longer than %u bytes",
-			      VQP_CONFIG_MAX_BYTES);
+			      VQP_CNI_CONFIG_MAX_BYTES);
 	else
 		return text;
 	free(text);

@@ -8,7 +8,7 @@
 #include "cni_error.h"
 #include "version.h"
 
-#define VQP_CONFIG_MAX_BYTES	(1U << 20)
+#define VQP_CNI_CONFIG_MAX_BYTES	(1U << 20)
 
 struct vqp_config {
 	json_t *json;			/* owns the fields below */

@@ -64,6 +64,7 @@ static const struct spec {
 	[VQP_ATTR_MAX_RATE]	 = { "max_rate", LIMIT },
 	[VQP_ATTR_PRIORITY]	 = { "priority", U8 },
 	[VQP_ATTR_EXCLUSIVE]	 = { "exclusive", FLAG },
+	[VQP_ATTR_NO_WAIT]	 = { "no_wait", FLAG },
 };
 
 static int spec_by_name(const char *name)

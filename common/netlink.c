@@ -316,12 +316,15 @@ int vqp_netlink_delete(struct vqp_netlink *netlink, const json_t *item)
 				     "gid", json_object_get(item, "gid"));
 	json_auto_t *that = json_pack("{s:O, s:O}", "netns_ino", json_object_get(item, "netns_ino"),
 				      "name", json_object_get(item, "name"));
+	json_auto_t *at_once = json_pack("{s:b}", "no_wait", 1);
 	int ret;
 
-	if (!key || !that || json_object_update(that, key))
+	if (!key || !that || !at_once || json_object_update(that, key) || json_object_update(at_once, that))
 		return set_error(netlink, ENOMEM, strerror(ENOMEM));
-	ret = vqp_netlink_do(netlink, VQP_CMD_NS_DEL, that, NULL);
-	/* A module that was loaded before an upgrade may know no conditions. */
+	ret = vqp_netlink_do(netlink, VQP_CMD_NS_DEL, at_once, NULL);
+	/* A module that was loaded before an upgrade may always wait, and may know no conditions. */
+	if (ret == -EINVAL)
+		ret = vqp_netlink_do(netlink, VQP_CMD_NS_DEL, that, NULL);
 	return ret == -EINVAL ? vqp_netlink_do(netlink, VQP_CMD_NS_DEL, key, NULL) : ret;
 }
 

@@ -35,7 +35,8 @@ int vqp_netlink_make(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t
 
 /*
  * Deletes the VQP namespace that NS_GET lists as this item, with "tenant", "gid", "netns_ino" and
- * "name"; not another one that has come to its address since. -ENOENT if it is gone.
+ * "name"; not another one that has come to its address since. Nothing finds it any more when the
+ * function returns; its end, which may take some seconds, is not waited for. -ENOENT if it is gone.
  */
 int vqp_netlink_delete(struct vqp_netlink *netlink, const json_t *item);
 

@@ -53,6 +53,7 @@ static const struct nla_policy nl_ns_del_policy[VQP_ATTR_MAX + 1] = {
 	[VQP_ATTR_NETNS_FD]	= { .type = NLA_U32 },
 	[VQP_ATTR_NAME]		= { .type = NLA_NUL_STRING, .len = VQP_NAME_MAX - 1 },
 	[VQP_ATTR_NETNS_INO]	= NLA_POLICY_MIN(NLA_U32, 1),
+	[VQP_ATTR_NO_WAIT]	= { .type = NLA_FLAG },
 	NL_POLICY_ADDRESS,
 };
 
@@ -148,6 +149,7 @@ static int nl_ns_del(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr **a = info->attrs;
 	struct nlattr *ino = a[VQP_ATTR_NETNS_INO], *name = a[VQP_ATTR_NAME];
+	const bool wait = !nla_get_flag(a[VQP_ATTR_NO_WAIT]);
 	struct net *net;
 	int ret;
 
@@ -155,7 +157,7 @@ static int nl_ns_del(struct sk_buff *skb, struct genl_info *info)
 		return nl_found(info, vqp_ns_del(nla_get_u32(a[VQP_ATTR_TENANT]),
 						 nla_data(a[VQP_ATTR_GID]),
 						 ino ? nla_get_u32(ino) : 0,
-						 name ? nla_data(name) : NULL));
+						 name ? nla_data(name) : NULL, wait));
 	if (ino || name) {
 		GENL_SET_ERR_MSG(info, "netns-ino and name are conditions of tenant and gid");
 		return -EINVAL;
@@ -163,7 +165,7 @@ static int nl_ns_del(struct sk_buff *skb, struct genl_info *info)
 	net = nl_get_net(info);
 	if (IS_ERR(net))
 		return PTR_ERR(net);
-	ret = vqp_ns_del_net(net);
+	ret = vqp_ns_del_net(net, wait);
 	put_net(net);
 	return nl_found(info, ret);
 }

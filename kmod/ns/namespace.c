@@ -215,10 +215,11 @@ static void ns_take(struct vqp_ns *ns)
 	queue_work(ns_wq, &ns->end);
 }
 
-/* Wait until a namespace that was taken has ended, and drop a reference of it. */
-static void ns_wait(struct vqp_ns *ns)
+/* Drop a reference of a namespace that was taken; before that, wait until it has ended? */
+static void ns_let_go(struct vqp_ns *ns, bool wait)
 {
-	flush_work(&ns->end);
+	if (wait)
+		flush_work(&ns->end);
 	vqp_ns_put(ns);
 }
 
@@ -318,7 +319,7 @@ unlock:
 	return ret;
 }
 
-int vqp_ns_del_net(struct net *net)
+int vqp_ns_del_net(struct net *net, bool wait)
 {
 	struct vqp_net *vnet = net_generic(net, vqp_net_id);
 	struct vqp_ns *ns, *next;
@@ -336,11 +337,11 @@ int vqp_ns_del_net(struct net *net)
 	if (list_empty(&taken))
 		return -ENOENT;
 	list_for_each_entry_safe(ns, next, &taken, net_link)
-		ns_wait(ns);
+		ns_let_go(ns, wait);
 	return 0;
 }
 
-int vqp_ns_del(u32 tenant, const u8 *gid, u32 netns_ino, const char *name)
+int vqp_ns_del(u32 tenant, const u8 *gid, u32 netns_ino, const char *name, bool wait)
 {
 	struct vqp_ns *ns;
 
@@ -356,7 +357,7 @@ int vqp_ns_del(u32 tenant, const u8 *gid, u32 netns_ino, const char *name)
 	mutex_unlock(&ns_mutex);
 	if (!ns)
 		return -ENOENT;
-	ns_wait(ns);
+	ns_let_go(ns, wait);
 	return 0;
 }
 

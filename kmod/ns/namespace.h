@@ -121,14 +121,15 @@ void vqp_ns_put(struct vqp_ns *ns);	/* any context */
  * -ENOENT if there is none to delete or change. Process context.
  *
  * vqp_ns_del() deletes one only if its network namespace has the inode `netns_ino`, unless that is
- * 0, and it is called `name`, unless that is NULL. The functions that delete return when the
- * namespaces have ended, unless these were ending already: no peer reaches the memory of their
- * functions any more. An add does not wait for the end of one that has lost the address.
+ * 0, and it is called `name`, unless that is NULL. The functions that delete, if they are to
+ * wait, return when the namespaces have ended, unless these were ending already: no peer reaches
+ * the memory of their functions any more. An add does not wait for the end of one that has lost the
+ * address.
  */
 int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	       const struct vqp_ns_terms *terms, bool exclusive);
-int vqp_ns_del_net(struct net *net);
-int vqp_ns_del(u32 tenant, const u8 *gid, u32 netns_ino, const char *name);
+int vqp_ns_del_net(struct net *net, bool wait);
+int vqp_ns_del(u32 tenant, const u8 *gid, u32 netns_ino, const char *name, bool wait);
 int vqp_ns_set_net(struct net *net, const struct vqp_ns_terms *terms);
 int vqp_ns_set(u32 tenant, const u8 *gid, const struct vqp_ns_terms *terms);
 

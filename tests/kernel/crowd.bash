@@ -24,6 +24,21 @@ housed() {
 	vqpctl ns add --netns "/run/netns/$1" --tenant "$2" --address "$3" --name "$1"
 }
 
+# NAME TENANT ADDRESS: a box that vqpd takes for that of the container NAME
+attached() {
+	ip netns add "$1"
+	vqpctl ns add --netns "/run/netns/$1" --tenant "$2" --address "$3" --name "$1/eth0"
+}
+
+# NAME...: these containers are detached, one after the other.
+detach() {
+	local name
+	for name; do
+		socat -t60 - UNIX-CONNECT:/run/vqp/vqpd.sock <<<"{\"op\":\"del\",\"id\":\"$name\",\"ifname\":\"eth0\"}" |
+			jq -ce '.deleted == 1'
+	done
+}
+
 # NETWORK NUMBER...: the boxes gone-NUMBER lose their addresses.
 leave() {
 	local number

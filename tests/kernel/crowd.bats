@@ -66,6 +66,17 @@ silent_peers_cost() {
 	on 2 'leave 10.93.0 1 3 4; ends_were_together 3'
 }
 
+@test "containers that are detached one after the other end together, though the peers of each are silent" {
+	local node names=(- vqp-a - vqp-e vqp-f)
+	for node in 1 3 4; do
+		target=$(on 2 "attached left-$node 9 10.94.0.$node; serve left-$node mem-server 733"' ; echo $key $addr')
+		on "$node" "known ${names[node]} 10.94.0.$node; serve ${names[node]} flood read 10.94.0.$node 733 $target --bytes=8; goes_on"
+	done
+	on 2 'eventually windows_are 3; begin_ends'
+	fault partition 2
+	on 2 'detach left-{1,3,4}; ends_were_together 3'
+}
+
 @test "a namespace that has all the windows it may have gets others for what it reaches now" {
 	server=$(on 2 'serve vqp-c regions-server 730 --count=300; echo $key $addr $last_key $last_addr')
 	read -r key addr last_key last_addr <<<"$server"

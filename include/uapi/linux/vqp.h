@@ -384,6 +384,9 @@ enum vqp_cmd {
 	/*
 	 * Delete all VQP namespaces of NETNS_FD, or the one of TENANT and GID: with NETNS_INO or
 	 * NAME only if it has these, and is not another one that has come to the address. ENOENT.
+	 * Nothing finds it any more when the command is answered. Without NO_WAIT it has also
+	 * ended by then: no peer reaches the memory of its functions, which a peer that is silent
+	 * delays by up to some seconds.
 	 */
 	VQP_CMD_NS_DEL,
 	/* dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES, MAX_* */
@@ -484,6 +487,7 @@ enum vqp_attr {
 	VQP_ATTR_MAX_RATE,
 	VQP_ATTR_PRIORITY,	/* u8, enum vqp_priority */
 	VQP_ATTR_EXCLUSIVE,	/* flag: NS_ADD fails if the namespace exists. */
+	VQP_ATTR_NO_WAIT,	/* flag: NS_DEL does not wait until the namespace has ended. */
 	__VQP_ATTR_MAX,
 };
 

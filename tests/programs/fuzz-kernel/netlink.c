@@ -289,6 +289,8 @@ void call_nl_del(struct runner *run)
 		mnl_attr_put_u32(msg, VQP_ATTR_NETNS_INO, rnd_u32(&run->rnd));
 	if (rnd_percent(&run->rnd, 10))
 		mnl_attr_put_strz(msg, VQP_ATTR_NAME, "another");
+	if (rnd_percent(&run->rnd, 50))
+		mnl_attr_put(msg, VQP_ATTR_NO_WAIT, 0, NULL);
 	send_message(run, msg, msg->nlmsg_len, -1);
 	/* Mostly a new one comes at once: without any there would be nothing to use. */
 	if (run->world->privileged && rnd_percent(&run->rnd, 90))
