@@ -89,9 +89,8 @@ static int make(const struct ctl_change *change)
 	struct stat its;
 	int ret = ctl_file_look(change->path, &its);
 
-	/* What is in the file may be a secret, and is one in the backup, too. */
 	if (!ret && makes_backup(change))
-		ret = ctl_file_replace(change->backup_path, &its, change->before);
+		ret = ctl_file_back_up(change->path, change->backup_path, change->before);
 	if (!ret)
 		ret = ctl_file_replace(change->path, &its, change->after);
 	if (!ret && drops_backup(change))

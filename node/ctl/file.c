@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "../../common/cleanup.h"
 #include "../../common/io.h"
 #include "file.h"
 
-#define LINKS_MAX	40	/* as the kernel follows */
+#define LINKS_MAX		40	/* as the kernel follows */
+#define ATTRIBUTES_MAX_BYTES	65536	/* of the names of a file's extended attributes, as the kernel has it */
 
 /* Reads a text, in which no byte may be 0. */
 static int read_text(int fd, char *text, size_t bytes)
@@ -124,6 +126,39 @@ static int find_target(const char *path, char **target)
 	return *target ? 0 : -ENOMEM;
 }
 
+static int copy_attribute(int from, int to, const char *name)
+{
+	ssize_t bytes = fgetxattr(from, name, NULL, 0);
+	cleanup_free char *value = bytes < 0 ? NULL : malloc(bytes + 1);
+
+	if (bytes >= 0 && !value)
+		return -ENOMEM;
+	if (value)
+		bytes = fgetxattr(from, name, value, bytes);
+	return bytes < 0 || fsetxattr(to, name, value, bytes, 0) ? -errno : 0;
+}
+
+/*
+ * Gives the file `to` the extended attributes of the one at `path`, if there is one: ACLs and labels
+ * of security modules are such.
+ */
+static int copy_attributes(const char *path, int to)
+{
+	cleanup_close int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char names[ATTRIBUTES_MAX_BYTES];
+	ssize_t bytes;
+	int ret = 0;
+
+	if (from < 0)
+		return errno == ENOENT ? 0 : -errno;
+	bytes = flistxattr(from, names, sizeof(names));
+	if (bytes < 0)
+		return errno == EOPNOTSUPP ? 0 : -errno;
+	for (const char *name = names; !ret && name < names + bytes; name += strlen(name) + 1)
+		ret = copy_attribute(from, to, name);
+	return ret;
+}
+
 static int write_like(int fd, const struct stat *its, const char *text)
 {
 	int ret;
@@ -134,8 +169,11 @@ static int write_like(int fd, const struct stat *its, const char *text)
 	return !ret && fsync(fd) ? -errno : ret;
 }
 
-/* Writes a text to a new file beside the target, and has it take its place. */
-static int replace(const char *target, const struct stat *its, const char *text)
+/*
+ * Writes a text to a new file beside the target, with the extended attributes of the file `like`, and
+ * has it take its place.
+ */
+static int replace(const char *target, const struct stat *its, const char *like, const char *text)
 {
 	cleanup_free char *beside = NULL;
 	int fd, ret = make_directories(target);
@@ -150,6 +188,8 @@ static int replace(const char *target, const struct stat *its, const char *text)
 	if (fd < 0)
 		return -errno;
 	ret = write_like(fd, its, text);
+	if (!ret)
+		ret = copy_attributes(like, fd);
 	if (close(fd) && !ret)
 		ret = -errno;
 	if (!ret && rename(beside, target))
@@ -167,6 +207,14 @@ int ctl_file_replace(const char *path, const struct stat *its, const char *text)
 	if (ret)
 		return ret;
 	if (text)
-		return replace(target, its, text);
+		return replace(target, its, target, text);
 	return unlink(target) && errno != ENOENT && errno != ENOTDIR ? -errno : 0;
+}
+
+int ctl_file_back_up(const char *path, const char *backup, const char *text)
+{
+	struct stat its;
+	int ret = ctl_file_look(path, &its);
+
+	return ret ? ret : replace(backup, &its, path, text);
 }

@@ -24,10 +24,16 @@ int ctl_file_look(const char *path, struct stat *its);
 
 /*
  * Replaces the text of a file atomically, so that readers see either the old text or the new one,
- * and gives it owner and mode of `its`. Directories are made. If text is NULL, the file is removed.
- * A symbolic link stays, and what it names is replaced or removed, even if it is not there yet. 0 or
- * a negative errno value.
+ * and gives it owner and mode of `its`; extended attributes stay. Directories are made. If text is
+ * NULL, the file is removed. A symbolic link stays, and what it names is replaced or removed, even
+ * if it is not there yet. 0 or a negative errno value.
  */
 int ctl_file_replace(const char *path, const struct stat *its, const char *text);
+
+/*
+ * Writes a text of the file at `path` to `backup`, with the file's owner, mode and extended
+ * attributes: it may be a secret. 0 or a negative errno value.
+ */
+int ctl_file_back_up(const char *path, const char *backup, const char *text);
 
 #endif

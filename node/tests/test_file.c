@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "../ctl/file.h"
+
+#define LABEL	"security.vqp"	/* Linux 6.1's tmpfs has none of users. */
 
 static char directory[] = "/tmp/vqp-test-file-XXXXXX";
 
@@ -64,8 +67,28 @@ static void a_file_s_mode_stays(void **state)
 static void a_backup_has_the_mode_of_its_file(void **state)
 {
 	(void)state;
-	replace("backup", "file", "two");
+	assert_int_equal(ctl_file_back_up("file", "backup", "two"), 0);
 	has("backup", "two", 0600);
+}
+
+static void has_label(const char *path)
+{
+	char label[16] = "";
+
+	assert_int_equal(getxattr(path, LABEL, label, sizeof(label)), 5);
+	assert_string_equal(label, "ours");
+}
+
+/* ACLs and labels are attributes of this kind. */
+static void extended_attributes_stay(void **state)
+{
+	(void)state;
+	assert_int_equal(setxattr("file", LABEL, "ours", 5, 0), 0);
+	replace("file", "file", "three");
+	has("file", "three", 0600);
+	has_label("file");
+	assert_int_equal(ctl_file_back_up("file", "backup", "three"), 0);
+	has_label("backup");
 }
 
 /* What it names is replaced and removed, and is made if it is not there. */
@@ -117,6 +140,7 @@ int main(void)
 		cmocka_unit_test(a_new_file_is_for_all_to_read),
 		cmocka_unit_test(a_file_s_mode_stays),
 		cmocka_unit_test(a_backup_has_the_mode_of_its_file),
+		cmocka_unit_test(extended_attributes_stay),
 		cmocka_unit_test(a_link_stays),
 		cmocka_unit_test(what_is_removed_is_gone),
 	};
