@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
+#include <fts.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,32 +40,42 @@ static int read_file(const char *path, json_t *shown, struct vqp_error *error)
 	       json_object_get(part, "runtimes") ? vqp_error_set(error, -EINVAL, "%s: its runtimes are no tables", path) : 0;
 }
 
-static int is_others(const struct dirent *entry)
+static int by_name(const FTSENT **one, const FTSENT **other)
 {
-	size_t length = strlen(entry->d_name);
-
-	return length > 5 && !strcmp(entry->d_name + length - 5, ".conf") && strcmp(entry->d_name, OWN_NAME);
+	return strcmp((*one)->fts_name, (*other)->fts_name);
 }
 
+/* Is it a file, and not the one that vqp writes? Links are read, too. */
+static bool is_others(const FTSENT *entry)
+{
+	const bool own = entry->fts_level == 1 && !strcmp(entry->fts_name, OWN_NAME);
+
+	return !own && (entry->fts_info == FTS_F || entry->fts_info == FTS_SL);
+}
+
+/*
+ * CRI-O reads all files of the directory and of those in it, whatever their names end in, in the order
+ * of their names.
+ */
 int ctl_crio_look(struct ctl_site *site, struct vqp_error *error)
 {
-	struct dirent **entries = NULL;
 	char directory[PATH_MAX];
-	int ret, count;
+	FTSENT *entry;
+	FTS *tree;
+	int ret;
 
 	site->shown = json_object();
 	ret = read_file(site->config, site->shown, error);
+	if (ret)
+		return ret;
 	snprintf(directory, sizeof(directory), "%s.d", site->config);
-	count = ret ? 0 : scandir(directory, &entries, is_others, alphasort);
-	for (int i = 0; i < count; i++) {
-		char path[2 * PATH_MAX];
-
-		snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
-		if (!ret)
-			ret = read_file(path, site->shown, error);
-		free(entries[i]);
-	}
-	free(entries);
+	tree = fts_open((char *const[]){ directory, NULL }, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+	if (!tree)
+		return vqp_error_set(error, -errno, "cannot read %s: %s", directory, strerror(errno));
+	while (!ret && (entry = fts_read(tree)))
+		if (is_others(entry))
+			ret = read_file(entry->fts_path, site->shown, error);
+	fts_close(tree);
 	return ret;
 }
 
