@@ -10,7 +10,7 @@ int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json
 	(void)socket_path;
 	(void)netns_fd;
 	(void)error;
-	*reply = json_pack("{s:b, s:O*}", "ok", 1, "limits", json_object_get(request, "limits"));
+	*reply = json_pack("{s:b, s:O*}", "ok", 1, "limits", json_object_get(json_object_get(request, "wish"), "limits"));
 	return 0;
 }
 
