@@ -24,6 +24,29 @@ static int get_string(json_object *json, const char *name, const char **value, s
 	return 0;
 }
 
+/*
+ * A member that is misspelt must not be taken for one that is missing: containers would be started by
+ * another runtime. Some members are of the policy, which used to be in this file.
+ */
+static int check_members(json_object *json, struct vqp_error *error)
+{
+	static const char *const known[] = {
+		VQP_CONFIG_RUNTIME, VQP_CONFIG_STAGE, "tenant", "limits", "networks", "annotations",
+	};
+
+	json_object_object_foreach(json, name, value) {
+		unsigned int i = 0;
+
+		(void)value;
+		while (i < sizeof(known) / sizeof(*known) && strcmp(name, known[i]))
+			i++;
+		if (i == sizeof(known) / sizeof(*known))
+			return vqp_error_set(error, -EINVAL, "there is no \"%s\" here: \"" VQP_CONFIG_RUNTIME "\" and \""
+					     VQP_CONFIG_STAGE "\" are vqp-runtime's", name);
+	}
+	return 0;
+}
+
 static int check(struct vqp_setting *setting, struct vqp_error *error)
 {
 	if (setting->runtime && setting->runtime[0] != '/') {
@@ -65,7 +88,10 @@ int vqp_setting_parse(struct vqp_setting *setting, const char *text, size_t byte
 		ret = get_string(setting->json, VQP_CONFIG_RUNTIME, &setting->runtime, error);
 	if (!ret)
 		ret = get_string(setting->json, VQP_CONFIG_STAGE, &setting->stage, error);
-	return ret ? ret : check(setting, error);
+	if (!ret)
+		ret = check(setting, error);
+	/* This is last: what the file says counts for containers that exist, even if more is wrong with it. */
+	return ret ? ret : check_members(setting->json, error);
 }
 
 void vqp_setting_clear(struct vqp_setting *setting)

@@ -12,7 +12,7 @@
 # state/refreshed         when the tree was copied there
 
 # what of the tree is of no use on a node: paths for find
-host_useless=(./.git './build/*.json' ./build/{testbed,obj,fuzz,here,coverage,flaky,hosts,check,planted} './build/run-*' './build/kmod-*')
+host_useless=(./.git ./build/last-run.json ./build/{testbed,obj,fuzz,here,coverage,flaky,hosts,check,planted} './build/run-*' './build/kmod-*')
 
 # host_says NODE TEXT: why it is of no use
 host_says()

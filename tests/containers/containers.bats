@@ -277,7 +277,7 @@ fails_with() {
 	fails_with 'could be written by others than root' 'bundle c1 "$(addressed 10.61.0.7)"; create c1'
 	on 1 'operator "{}"; chown 1000 /etc/vqp/runtime.json'
 	fails_with 'could be written by others than root' 'bundle c1; create c1'
-	for text in '[]' '{' '{"runtime": 1}' '{"runtime": "crun"}' '{"stage": "poststart"}'; do
+	for text in '[]' '{' '{"runtime": 1}' '{"runtime": "crun"}' '{"stage": "poststart"}' '{"runtme": "/usr/bin/crun"}'; do
 		fails_with '/etc/vqp/runtime.json' "operator '$text'; bundle c1 \"\$(addressed 10.61.0.7)\"; create c1"
 	done
 	on 1 '[ -z "$(runc list -q)" ]; has_namespaces 0'
