@@ -43,12 +43,14 @@
  * This takes for granted that a flow's packets are judged under the lock of the one lane that
  * remembers the flow; that a flow sends less than 2^31 packets while an echo is valid, and that a
  * copy of a packet comes before 2^32 more were sent; and that the initiator sends no packet again
- * whose context may have been forgotten since. It sees to that by forget_us: it gives up where it
- * has had no answer for that long, by a clock that counts the time for which its machine was
- * suspended. So answers must be under way for less than contexts live longer than forget_us, which
- * is 5 s, and a machine that is restored from a snapshot may do otherwise. A context whose VQP
- * namespace has ended lives no longer than a closed one: what its namespace has carried out, one
- * that is made at the same address afterwards may carry out again.
+ * whose context may have been forgotten since. It sees to that by forget_us: it gives up where no
+ * context of the flow has answered for that long, by a clock that counts the time for which its
+ * machine was suspended. NAKs that say that there is no context prove nothing of one that there
+ * was, perhaps on another node, and so they do not count, however often they come. A context
+ * lives for longer than forget_us after it has answered, by 5 s: so its answers must be under way
+ * for less than that. A machine that is restored from a snapshot may do otherwise. A context whose
+ * VQP namespace has ended lives no longer than a closed one: what its namespace has carried out,
+ * one that is made at the same address afterwards may carry out again.
  *
  * Nothing of this depends on the two clocks' rates. They matter for liveness alone: a stamp far
  * ahead of what the initiator's clock can have come to since its latest proven stamp does not count

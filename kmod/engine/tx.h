@@ -113,7 +113,10 @@ struct vqp_tx_cfg {
 	/* The retransmission timeout begins at rto_min_us, and doubles up to rto_max_us. */
 	u32 rto_min_us, rto_max_us;
 	u32 giveup_us;			/* The flow fails after so long without progress. */
-	/* The target may forget a flow that it has not heard of for so long; 0: it never does. */
+	/*
+	 * The target may have forgotten a flow of which no context has answered for so long; 0: it
+	 * never does.
+	 */
 	u32 forget_us;
 	/* A flow that is idle for so long lets the target's context go; 0: it never does. */
 	u32 close_us;
@@ -168,7 +171,7 @@ struct vqp_tx {
 	u16 back_turn;			/* the first turn after lost packets were sent again */
 
 	u64 progress_us;		/* when a message last advanced or became outstanding */
-	/* the latest answer, or when something became outstanding */
+	/* the latest answer of a context, or when something became outstanding */
 	u64 heard_us;
 	/* The retransmission timeout of psn_acked runs from here on. */
 	u64 wait_us;

@@ -214,12 +214,31 @@ static void vqp_tx_take_nak(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 no
 	}
 }
 
+/* Does a context of the flow answer? The other NAKs say that the target has none. */
+static bool vqp_tx_hears_context(const struct vqp_pkt *pkt)
+{
+	if (pkt->op == VQP_OP_ACK || pkt->op == VQP_OP_READ_RESP)
+		return true;
+	if (pkt->op != VQP_OP_NAK)
+		return false;
+	switch (pkt->nak) {
+	case VQP_NAK_NO_NS:
+	case VQP_NAK_NO_FLOW:
+	case VQP_NAK_BUSY:
+	case VQP_NAK_EPOCH:
+	case VQP_NAK_STALE:
+		return false;
+	}
+	return true;
+}
+
 void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
 	if (pkt->flow != tx->flow || tx->dead || !vqp_tx_outstanding(tx) ||
 	    vqp_tx_overdue(tx, now_us))
 		return;
-	tx->heard_us = now_us;
+	if (vqp_tx_hears_context(pkt))
+		tx->heard_us = now_us;
 	vqp_tx_make_good(tx, now_us);
 	vqp_tx_sample_rtt(tx, pkt, now_us);
 	switch (pkt->op) {

@@ -246,6 +246,33 @@ static void what_may_be_forgotten_is_not_sent_again(void **state)
 	}
 }
 
+/* A node that has no context may answer for ever, while the one that has carried the request out forgets it. */
+static void only_a_context_is_heard(void **state)
+{
+	const struct { u8 nak; bool heard; } cases[] = {
+		{ VQP_NAK_NO_NS, false }, { VQP_NAK_EPOCH, false }, { VQP_NAK_BUSY, false }, { VQP_NAK_STALE, false },
+		{ VQP_NAK_NO_FLOW, false }, { VQP_NAK_SEQ, true }, { VQP_NAK_RNR, true }, { VQP_NAK_CLOSED, true },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct vqp_msg msg = message(VQP_OP_SEND, 1);
+		struct vqp_pkt answer = { .op = VQP_OP_NAK, .nak = cases[i].nak, .ack_psn = PSN(0) };
+
+		setup(state);
+		env.cfg.forget_us = GIVEUP / 2;
+		post(&msg);
+		env.now += GIVEUP / 4;
+		if (answer.nak == VQP_NAK_STALE)
+			answer.echo = 5;
+		input(answer);
+		if (env.tx.stopped)
+			vqp_tx_retarget(&env.tx, env.now);
+		env.now += GIVEUP / 4;
+		vqp_tx_run(&env.tx, env.now);
+		assert_int_equal(env.ndone, cases[i].heard ? 0 : 1);
+	}
+}
+
 static void a_late_read_is_asked_for_again(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_READ, PAYLOAD);
@@ -500,6 +527,7 @@ int main(void)
 		TEST(a_report_of_a_context_that_was_closed_before_is_ignored),
 		TEST(a_late_report_of_a_forgotten_flow_is_ignored),
 		TEST(what_may_be_forgotten_is_not_sent_again),
+		TEST(only_a_context_is_heard),
 		TEST(a_late_read_is_asked_for_again),
 		TEST(a_stale_target_stops_the_flow),
 		TEST(a_new_target_ends_no_turn),
