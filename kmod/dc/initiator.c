@@ -130,7 +130,9 @@ static int initiator_send(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg
 
 /*
  * vqp_tx_ops.xmit. The namespace's rate is charged for the payload of each packet, retransmissions
- * included, and for the data that a READ or an atomic operation will return.
+ * included, and for the data that a READ or an atomic operation will return. The first packet that
+ * repeats an echo does not wait for that: the target may drop the echo at any time, when it forgets
+ * another flow of this node.
  */
 static int initiator_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 			  u32 offset, u32 bytes)
@@ -138,7 +140,8 @@ static int initiator_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg
 	const u32 charge = vqp_op_returns_data(pkt->op) ? pkt->msg_bytes : bytes;
 	int passed, ret;
 
-	passed = vqp_send_pass(vqp_of_tx(tx), charge);
+	passed = tx->challenged ? vqp_send_charge(vqp_of_tx(tx), charge) :
+				  vqp_send_pass(vqp_of_tx(tx), charge);
 	if (passed < 0)
 		return passed;
 	/* The namespace has used up its rate, so that a later packet may ask for an answer late. */

@@ -71,8 +71,9 @@
 #define VQP_CLOCK_TICK_US	62500U		/* the unit of stamps and ages: 1/16 s */
 /*
  * An echo is told for this time, and is valid for as long again, so that there is time to repeat
- * it. It takes a round trip to do so, or longer for a VQP that waits for its turn to send because
- * its namespace has used up its rate.
+ * it, unless something is forgotten meanwhile. It takes a round trip to do so: the first packet
+ * with an echo does not wait for the rate of its namespace. If that is lost, what is sent after it
+ * may have to wait for a turn.
  */
 #define VQP_CLOCK_RENEW_US	(30U * 1000 * 1000)
 /*

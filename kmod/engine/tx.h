@@ -76,7 +76,9 @@ struct vqp_tx_ops {
 	 * NULL and bytes 0. Returns 0; -EAGAIN if the carrier has no room, or -EBUSY if the flow is
 	 * throttled: the caller calls vqp_tx_run() when the flow may go on; another error if the
 	 * local memory is bad: msg then fails with LOC_PROT_ERR and the flow aborts. The callee
-	 * adds VQP_PKT_ACK_REQ if the flow may soon be throttled.
+	 * adds VQP_PKT_ACK_REQ if the flow may soon be throttled. With tx->challenged a packet goes
+	 * though the flow is throttled: its echo might not be valid any more when its turn comes,
+	 * and so at no turn.
 	 */
 	int (*xmit)(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		    u32 offset, u32 bytes);
@@ -198,6 +200,7 @@ struct vqp_tx {
 	 */
 	u32 born;
 	u32 echo;			/* unless `opened`: of the latest NAK_STALE; or 0 */
+	bool challenged;		/* No packet has repeated `echo` yet. */
 	bool touched;			/* The target may have a context of the flow. */
 	u32 pauses;			/* in a row, up to VQP_TX_PAUSE_DOUBLINGS */
 	bool stopped;			/* The target is stale, and the caller looks it up. */

@@ -83,6 +83,8 @@ int vqp_tx_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, u32
 	if (err)
 		return err;
 	tx->touched = true;
+	if (pkt->flags & VQP_PKT_OPEN)
+		tx->challenged = false;
 	tx->packets_sent++;
 	return 0;
 }

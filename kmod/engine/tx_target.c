@@ -7,6 +7,7 @@ void vqp_tx_note_opened(struct vqp_tx *tx)
 {
 	tx->opened = true;
 	tx->echo = 0;
+	tx->challenged = false;
 }
 
 void vqp_tx_restart(struct vqp_tx *tx)
@@ -73,6 +74,7 @@ void vqp_tx_take_stale(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 		return;
 	}
 	tx->echo = pkt->echo;
+	tx->challenged = true;
 	tx->cwnd_before = 0;
 	vqp_tx_go_back(tx);
 	vqp_tx_mark_again(tx);
@@ -99,6 +101,7 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
 		return;
 	vqp_tx_restart(tx);
 	tx->echo = 0;
+	tx->challenged = false;
 	tx->stopped = false;
 	tx->blocked = false;
 	tx->throttled_us = 0;

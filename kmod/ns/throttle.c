@@ -164,6 +164,21 @@ int vqp_throttle_pass(struct vqp_throttle *throttle, struct vqp_throttle_turn *t
 	return ret;
 }
 
+int vqp_throttle_charge(struct vqp_throttle *throttle, u32 bytes)
+{
+	int ret = 0;
+
+	if (likely(!READ_ONCE(throttle->rate.max)) || !bytes)
+		return 0;
+	spin_lock(&throttle->lock);
+	if (throttle->rate.max) {
+		vqp_rate_charge(&throttle->rate, bytes, ktime_get_ns());
+		ret = 1;
+	}
+	spin_unlock(&throttle->lock);
+	return ret;
+}
+
 void vqp_throttle_refund(struct vqp_throttle *throttle, u32 bytes)
 {
 	if (!READ_ONCE(throttle->rate.max))

@@ -53,6 +53,12 @@ int __must_check vqp_throttle_pass(struct vqp_throttle *throttle, struct vqp_thr
 				   u32 bytes);
 
 /*
+ * Charge bytes that a VQP sends without waiting for its turn: the VQPs that wait do so for longer.
+ * Returns 1 if it may have to wait for the next ones, else 0. Under vqp.lock.
+ */
+int __must_check vqp_throttle_charge(struct vqp_throttle *throttle, u32 bytes);
+
+/*
  * Refund bytes that were charged and not sent. Called under vqp.lock, or by the carrier that is
  * carrying out the VQP's request.
  */

@@ -88,6 +88,12 @@ int vqp_send_pass(struct vqp *vqp, u32 bytes)
 	return vqp_is_zcopy(vqp) ? 0 : vqp_throttle_pass(&vqp->ns->throttle, &vqp->turn, bytes);
 }
 
+int vqp_send_charge(struct vqp *vqp, u32 bytes)
+{
+	lockdep_assert_held(&vqp->lock);
+	return vqp_is_zcopy(vqp) ? 0 : vqp_throttle_charge(&vqp->ns->throttle, bytes);
+}
+
 void vqp_send_refund(struct vqp *vqp, u32 bytes)
 {
 	if (!vqp_is_zcopy(vqp))

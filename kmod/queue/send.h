@@ -67,6 +67,8 @@ void vqp_send_resume(struct vqp *vqp);
  * kernel READs by zero-copy is not charged: no message of a namespace with a rate is sent that way.
  */
 int __must_check vqp_send_pass(struct vqp *vqp, u32 bytes);
+/* Charge the rate for bytes that cannot wait; returns what vqp_throttle_charge() does. */
+int __must_check vqp_send_charge(struct vqp *vqp, u32 bytes);
 /* Refund bytes that were charged and not sent. A carrier that holds the request needs no lock. */
 void vqp_send_refund(struct vqp *vqp, u32 bytes);
 

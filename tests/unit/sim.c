@@ -302,7 +302,7 @@ static int sim_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg,
 		flow->run_due = true;
 		return -EAGAIN;
 	}
-	if (msg && sim_is_throttled(flow))
+	if (msg && !tx->challenged && sim_is_throttled(flow))
 		return -EBUSY;
 	pkt->src_epoch = sim_epoch(flow->source);
 	pkt->dst_epoch = sim_epoch(flow->target);

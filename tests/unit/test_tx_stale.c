@@ -252,6 +252,77 @@ static void an_echo_is_sent_until_the_target_answers(void **state)
 	expect_echo(PSN(2), 5);
 }
 
+/*
+ * A target drops an echo when it forgets something. If a throttled flow waited for its turn to repeat it, it could be
+ * challenged at each turn, for ever.
+ */
+static void an_echo_does_not_wait_for_a_turn(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 3 * PAYLOAD);
+
+	(void)state;
+	env.allowed = 1;
+	post(&msg);
+	env.seen = env.nsent;
+	for (u32 echo = 5; echo < 8; echo++) {
+		stale(echo, PSN(0), env.tx.turn);
+		expect_echo(PSN(0), echo);
+		/* One packet is enough, and what it is worth is charged. */
+		vqp_tx_run(&env.tx, env.now);
+		expect_silence();
+	}
+	ack(PSN(1));
+	expect_silence();
+	env.allowed = ~0U;
+	vqp_tx_run(&env.tx, env.now);
+	expect_psn(PSN(1));
+	expect_psn(PSN(2));
+}
+
+static void a_read_that_repeats_an_echo_does_not_wait_for_a_turn(void **state)
+{
+	struct vqp_msg read;
+
+	(void)state;
+	open_with_a_read(&read);
+	env.allowed = 0;
+	stale(5, PSN(0), env.tx.turn);
+	expect_echo(PSN(0), 5);
+	expect_silence();
+}
+
+/* The packet found no room at the lane: the next attempt does not wait either. */
+static void an_echo_that_found_no_room_does_not_wait_for_a_turn(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	env.allowed = 1;
+	post(&msg);
+	env.seen = env.nsent;
+	env.room = 0;
+	stale(5, PSN(0), env.tx.turn);
+	expect_silence();
+	env.room = 1;
+	vqp_tx_run(&env.tx, env.now);
+	expect_echo(PSN(0), 5);
+}
+
+static void a_new_target_is_given_nothing_before_its_turn(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+
+	(void)state;
+	env.allowed = 1;
+	post(&msg);
+	env.seen = env.nsent;
+	env.room = 0;
+	stale(5, PSN(0), env.tx.turn);
+	env.room = 1;
+	vqp_tx_retarget(&env.tx, env.now);
+	expect_silence();
+}
+
 static void a_new_target_gets_no_echo(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 1);
@@ -381,6 +452,10 @@ int main(void)
 		TEST(the_same_challenge_to_other_packets_is_ignored),
 		TEST(any_other_echo_counts),
 		TEST(an_echo_is_sent_until_the_target_answers),
+		TEST(an_echo_does_not_wait_for_a_turn),
+		TEST(a_read_that_repeats_an_echo_does_not_wait_for_a_turn),
+		TEST(an_echo_that_found_no_room_does_not_wait_for_a_turn),
+		TEST(a_new_target_is_given_nothing_before_its_turn),
 		TEST(a_new_target_gets_no_echo),
 		TEST(a_challenge_to_an_open_flow_is_late),
 		TEST(what_was_challenged_does_not_come_late),
