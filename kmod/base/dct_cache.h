@@ -2,8 +2,9 @@
 /*
  * The cache of DCT metadata (KRCORE's DCCache): on which node an address of a
  * tenant was last known to be. An entry may be stale: the target then refuses,
- * and the entry is forgotten. The cache is best effort: without memory, or when
- * it is full, the next connect looks the address up again.
+ * and the entry is forgotten. The cache is best effort: without memory the next
+ * connect looks the address up again, and what was used least lately makes room.
+ * What packets tell makes room for what packets tell alone.
  */
 #ifndef VQP_BASE_DCT_CACHE_H
 #define VQP_BASE_DCT_CACHE_H
@@ -16,6 +17,9 @@ bool vqp_dct_cache_get(u32 tenant, const u8 *gid, struct vqp_dct *dct);
 
 /* Record the result of a lookup. Process context. */
 void vqp_dct_cache_put(u32 tenant, const u8 *gid, const struct vqp_dct *dct);
+
+/* Record where an address is that this node talks to, unless that is known. Any context. */
+void vqp_dct_cache_note(u32 tenant, const u8 *gid, const struct vqp_dct *dct);
 
 /* Record that a message came from (tenant, gid) on that node. Any context. */
 void vqp_dct_cache_learn(u32 tenant, const u8 *gid, const struct vqp_dct *dct);

@@ -314,6 +314,7 @@ void vqp_responder_input(struct vqp_lane *lane, struct vqp_peer *peer, u32 qpn,
 		vqp_count_event(VQP_EV_RX_FOREIGN);
 		return;
 	}
+	vqp_aged_use(&peer->aged);
 	peer->rx_packets++;
 	peer->epoch = pkt->src_epoch;
 	peer->qkey = pkt->src_qkey;

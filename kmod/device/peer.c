@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/hashtable.h>
 #include <linux/jiffies.h>
+#include <linux/moduleparam.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -28,10 +29,29 @@
  * those packets are lost.
  */
 #define PEER_OLD_AH_JIFFIES	(10 * HZ)
+#define PEER_MAX		65536	/* the most that peers_max may be */
 #define PEER_RENEWS_MAX		64	/* the most address handles that are made anew at a time */
 
+static unsigned int peers_max = 16384;
+
+static int peers_set_max(const char *text, const struct kernel_param *param)
+{
+	return param_set_uint_minmax(text, param, 1, PEER_MAX);
+}
+
+static const struct kernel_param_ops peers_max_ops = {
+	.set = peers_set_max,
+	.get = param_get_uint,
+};
+
+module_param_cb(peers_max, &peers_max_ops, &peers_max, 0444);
+__MODULE_PARM_TYPE(peers_max, "uint");
+MODULE_PARM_DESC(peers_max, "nodes without a VQP towards them that are remembered, at most (default: 16384)");
+
 static DEFINE_HASHTABLE(peer_table, 10);	/* read under RCU */
-static DEFINE_MUTEX(peer_mutex);	/* serializes changes of peer_table and address handles */
+static struct vqp_ageing peer_set = { .list = LIST_HEAD_INIT(peer_set.list) };	/* the same peers */
+/* Serializes changes of peer_table, peer_set and address handles. */
+static DEFINE_MUTEX(peer_mutex);
 static struct workqueue_struct *peer_wq;	/* for deferred packets */
 static struct workqueue_struct *peer_renew_wq;
 static atomic_t peer_deferred;		/* the number of deferred packets */
@@ -229,6 +249,50 @@ static struct vqp_peer *peer_get_known(const u8 *gid)
 	return peer;
 }
 
+/*
+ * A packet of the peer may be on its way through the table at this moment. It is judged by a clock
+ * that knows nothing, because what is forgotten from here on is not told to this peer any more.
+ */
+static void peer_unlist(struct vqp_peer *peer)
+{
+	lockdep_assert_held(&peer_mutex);
+	spin_lock_bh(&peer->clock_lock);
+	hash_del_rcu(&peer->node);
+	peer->clock = (struct vqp_clock) { .random = peer->clock.random };
+	spin_unlock_bh(&peer->clock_lock);
+	vqp_ageing_del(&peer_set, &peer->aged);
+}
+
+/* Has nobody but the table a reference? Then nobody gets one any more. */
+static bool peer_take_last(struct vqp_aged *aged)
+{
+	return refcount_dec_if_one(&container_of(aged, struct vqp_peer, aged)->ref.refcount);
+}
+
+/*
+ * If there are peers_max, let go of the one that was silent longest of those to which no VQP goes.
+ * Packets that are on their way to it still use its address handle.
+ */
+static void peer_make_room(void)
+{
+	struct vqp_aged *oldest;
+	struct vqp_peer *peer;
+
+	lockdep_assert_held(&peer_mutex);
+	if (peer_set.count < peers_max)
+		return;
+	oldest = vqp_ageing_oldest(&peer_set, peer_take_last);
+	if (!oldest)
+		return;
+	peer = container_of(oldest, struct vqp_peer, aged);
+	peer_unlist(peer);
+	if (peer->ah) {
+		peer_retire_ah(peer->ah);
+		queue_delayed_work(system_dfl_wq, &peer_old, PEER_OLD_AH_JIFFIES);
+	}
+	peer_release(&peer->ref);
+}
+
 struct vqp_peer *vqp_peer_get(struct vqp_parent *parent, const u8 *gid)
 {
 	struct vqp_peer *peer = peer_get_known(gid), *other;
@@ -261,6 +325,8 @@ struct vqp_peer *vqp_peer_get(struct vqp_parent *parent, const u8 *gid)
 		if (ah)
 			peer_set_ah(peer, parent, ah);
 		kref_get(&peer->ref);
+		peer_make_room();
+		vqp_ageing_add(&peer_set, &peer->aged);
 		hash_add_rcu(peer_table, &peer->node, peer_hash(gid));
 	}
 	mutex_unlock(&peer_mutex);
@@ -353,7 +419,7 @@ void vqp_peer_flush(void)
 
 	mutex_lock(&peer_mutex);
 	hash_for_each_safe(peer_table, bkt, next, peer, node) {
-		hash_del_rcu(&peer->node);
+		peer_unlist(peer);
 		if (peer->ah)
 			rdma_destroy_ah(peer->ah, RDMA_DESTROY_AH_SLEEPABLE);
 		vqp_peer_put(peer);

@@ -2,7 +2,8 @@
 /*
  * Peers are the nodes that this node has exchanged packets with, each with its address handle. To
  * make an address handle resolves the node's link address and sleeps, so that a packet of an
- * unknown node is deferred to process context.
+ * unknown node is deferred to process context. Peers to which this node has no VQP make room for
+ * others, those that were silent longest first.
  */
 #ifndef VQP_DEVICE_PEER_H
 #define VQP_DEVICE_PEER_H
@@ -14,6 +15,7 @@
 #include <linux/types.h>
 #include <linux/vqp.h>
 #include <linux/workqueue.h>
+#include "engine/ageing.h"
 #include "engine/clock.h"
 
 struct ib_ah;
@@ -24,6 +26,7 @@ struct vqp_link;
 struct vqp_peer {
 	struct kref ref;		/* The table and each flow to the peer have one. */
 	struct hlist_node node;		/* in the table, read under RCU */
+	struct vqp_aged aged;		/* in peer.c's set; each packet uses it */
 	u8 gid[VQP_GID_BYTES];
 	/* While vqp_parent.life is `life`; see vqp_peer_ah(). It changes under peer.c's lock. */
 	struct ib_ah *ah;

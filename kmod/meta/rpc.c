@@ -355,7 +355,7 @@ int vqp_rpc_relearn(const u8 *gid, struct vqp_dct *dct, const struct vqp *vqp)
 	if (!route.local && !memcmp(route.dct.node_gid, gid, VQP_GID_BYTES)) {
 		ret = memcmp(&route.dct, dct, sizeof(*dct)) != 0;
 		*dct = route.dct;
-		vqp_dct_cache_learn(0, gid, dct);
+		vqp_dct_cache_note(0, gid, dct);
 		channel_hang_up(gid, dct);
 	}
 	vqp_route_end(&route);

@@ -461,7 +461,7 @@ static void link_begin(struct vqp *vqp)
 	list_add(&link->node, &link_list);
 	link_count++;
 	rcu_assign_pointer(peer->link, link);
-	vqp_dct_cache_learn(0, peer->gid, &vqp->dc.dct);
+	vqp_dct_cache_note(0, peer->gid, &vqp->dc.dct);
 	vqp_count_made(VQP_OBJ_LINK);
 	queue_delayed_work(link_wq, &link->work, 0);
 unlock:

@@ -6,7 +6,8 @@
 #define __must_check	__attribute__((warn_unused_result))
 #endif
 
-/* Nobody else looks meanwhile. */
+/* Nobody else looks, or writes, meanwhile. */
+#define READ_ONCE(from)		(from)
 #define WRITE_ONCE(to, value)	((to) = (value))
 
 #endif
