@@ -35,8 +35,12 @@ static DEFINE_MUTEX(target_walk);
 /* Guards target_list. Inside vqp_rc_target.lock and target_walk. */
 static DEFINE_MUTEX(target_mutex);
 static LIST_HEAD(target_list);		/* newest first */
+static struct workqueue_struct *target_wq;	/* for vqp_rc_target.ask */
 
-/* Call fn for each target that has been opened, without target_mutex. fn may sleep. */
+/*
+ * Call fn for each target that has been opened, without target_mutex. fn may sleep, but waits for
+ * no other node: whoever else walks or removes waits for it.
+ */
 static void target_each(void (*fn)(struct vqp_rc_target *target, void *arg), void *arg)
 {
 	struct vqp_rc_target *target;
@@ -114,6 +118,8 @@ static int target_psn(const struct vqp_rc_target *target, u32 *psn)
 
 /* ---- Opening and closing ---- */
 
+static void target_ask_work(struct work_struct *work);
+
 static struct vqp_rc_target *target_create(const u8 *gid, const struct vqp_rpc_msg *msg)
 {
 	struct vqp_rc_target *target = kzalloc(sizeof(*target), GFP_KERNEL);
@@ -129,6 +135,7 @@ static struct vqp_rc_target *target_create(const u8 *gid, const struct vqp_rpc_m
 	mutex_init(&target->lock);
 	INIT_LIST_HEAD(&target->windows);
 	INIT_WORK(&target->revoke, vqp_window_revoke_work);
+	INIT_WORK(&target->ask, target_ask_work);
 	vqp_count_made(VQP_OBJ_RC_TARGET);
 	return target;
 }
@@ -431,15 +438,30 @@ static bool target_is_silent(struct vqp_rc_target *target)
 	return silent;
 }
 
-/* Has the initiator died? It then sends nothing, knows the link no more, and has not closed it. */
-static bool target_is_left(struct vqp_rc_target *target)
+/*
+ * Has the initiator died? It then sends nothing, knows the link no more, and has not closed it.
+ * Each target has a work of its own to ask, so that none waits for the silence of others.
+ */
+static void target_ask_work(struct work_struct *work)
 {
+	struct vqp_rc_target *target = container_of(work, struct vqp_rc_target, ask);
 	struct vqp_rpc_msg msg = {
 		.kind = VQP_RPC_LINK_ALIVE,
 		.link = cpu_to_be32(target->link),
 	};
 
-	return target_is_silent(target) && vqp_rpc(target->gid, &msg, TARGET_ASK_MS);
+	if (vqp_rpc(target->gid, &msg, TARGET_ASK_MS))
+		vqp_rc_target_stop(target);
+	vqp_rc_target_put(target);
+}
+
+static void target_ask_if_silent(struct vqp_rc_target *target, void *arg)
+{
+	if (!target_is_silent(target))
+		return;
+	vqp_rc_target_hold(target);
+	if (!queue_work(target_wq, &target->ask))
+		vqp_rc_target_put(target);
 }
 
 /* Of a target that has stopped. */
@@ -473,12 +495,6 @@ static void target_stop(struct vqp_rc_target *target, void *arg)
 	vqp_rc_target_stop(target);
 }
 
-static void target_stop_if_left(struct vqp_rc_target *target, void *arg)
-{
-	if (target_is_left(target))
-		vqp_rc_target_stop(target);
-}
-
 void vqp_rc_target_down(void)
 {
 	target_each(target_stop, NULL);
@@ -487,7 +503,7 @@ void vqp_rc_target_down(void)
 
 static void target_look_work(struct work_struct *work)
 {
-	target_each(target_stop_if_left, NULL);
+	target_each(target_ask_if_silent, NULL);
 	target_forget(false);
 	queue_delayed_work(system_dfl_wq, to_delayed_work(work), TARGET_SILENT_JIFFIES);
 }
@@ -496,9 +512,15 @@ static DECLARE_DEFERRABLE_WORK(target_look, target_look_work);
 
 int __init vqp_rc_target_init(void)
 {
-	int ret = vqp_window_init();
+	int ret;
 
-	if (!ret)
+	target_wq = alloc_workqueue("vqp_target", WQ_UNBOUND, 0);
+	if (!target_wq)
+		return -ENOMEM;
+	ret = vqp_window_init();
+	if (ret)
+		destroy_workqueue(target_wq);
+	else
 		queue_delayed_work(system_dfl_wq, &target_look, TARGET_SILENT_JIFFIES);
 	return ret;
 }
@@ -507,6 +529,7 @@ void vqp_rc_target_exit(void)
 {
 	cancel_delayed_work_sync(&target_look);
 	cancel_delayed_work_sync(&target_rotate);
+	destroy_workqueue(target_wq);
 	target_each(target_stop, NULL);
 	vqp_window_exit();
 	target_forget(true);

@@ -17,7 +17,8 @@ struct ib_qp;
 struct vqp_rpc_msg;
 
 struct vqp_rc_target {
-	struct kref ref;		/* The list, each held window and `revoke` have one. */
+	/* The list, each held window, and `revoke` and `ask` while they are queued have one. */
+	struct kref ref;
 	struct list_head node;		/* in the list of targets, under target_mutex */
 	/* The initiator's node, its epoch and the number of its link are constant. */
 	u8 gid[VQP_GID_BYTES];
@@ -35,6 +36,7 @@ struct vqp_rc_target {
 	u32 used_psn;			/* the PSN when its use was measured last */
 	struct list_head windows;	/* struct window_holder, under rc/window.c's lock */
 	struct work_struct revoke;	/* has the initiator let go of windows that end */
+	struct work_struct ask;		/* stops the target unless there is still a link */
 };
 
 int __init vqp_rc_target_init(void);

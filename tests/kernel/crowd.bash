@@ -98,3 +98,18 @@ asks_were_at_most() {
 	echo "$asks asks"
 	((1 <= asks && asks <= $1))
 }
+
+begin_calls() { begin_probes 'p:vqp_test/ask vqp_rpc' 'r:vqp_test/asked vqp_rpc'; }
+
+# COUNT: so many calls to other nodes have ended since begin_calls.
+calls_are() { awk -v count="$1" '$1 == "asked" { asked = $2 } END { exit asked < count }' "$tracing/kprobe_profile"; }
+
+# COUNT: so many had begun when the first ended.
+calls_were_together() {
+	end_probes
+	awk -v count="$1" '
+		/ ask: / { asks++ }
+		/ asked: / && !first { first = asks }
+		END { print first " of " asks " calls had begun when the first ended"; exit first != count }
+		' /run/vqp/trace
+}

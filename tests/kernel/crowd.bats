@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,four,virtual,long,budget:360
+# bats file_tags=nodes,four,virtual,long,budget:560
 # Links and windows: who gets them where there are not enough. What runs on the nodes is in crowd.bash.
 
 bats_require_minimum_version 1.5.0
@@ -118,6 +118,14 @@ links_to_2() { on 2 "echo $1 >/sys/module/vqp/parameters/rc_max"; }
 	on 2 begin_asks
 	on 4 "known vqp-f 10.90.0.3; asks_in_vain 12 10.90.0.3 $target"
 	on 2 'asks_were_at_most 5'
+}
+
+# A target looks once a minute whether something has come, and asks when twice in a row nothing has.
+@test "peers that are cut off are asked at the same time whether they live" {
+	read_regions 1 3 4
+	on 2 'eventually windows_are 8; begin_calls'
+	fault partition 2
+	NODE_TIMEOUT=250 on 2 'within 200 calls_are 3; calls_were_together 3'
 }
 
 # NODE NAME: vqp-f is written to from there
