@@ -8,6 +8,7 @@
 #include "meta/lookup.h"
 #include "ns/namespace.h"
 #include "queue/carrier.h"
+#include "queue/recv.h"
 #include "queue/vqp.h"
 
 /*
@@ -63,6 +64,8 @@ void vqp_relocate_work(struct work_struct *work)
 {
 	struct vqp *vqp = container_of(work, struct vqp, work);
 
+	if (test_and_clear_bit(VQP_TODO_WAKE, &vqp->todo))
+		vqp_recv_wake_all(vqp);
 	if (test_and_clear_bit(VQP_TODO_FLUSH, &vqp->todo))
 		vqp_fail(vqp, VQP_WC_WR_FLUSH_ERR);
 	if (test_and_clear_bit(VQP_TODO_REROUTE, &vqp->todo))

@@ -11,6 +11,12 @@
 
 struct vqp_wait;
 
+/*
+ * One call sets no more than this number going in softirq or with a lock held, because functions
+ * choose how many of their VQPs wait. A work item goes on with the others.
+ */
+#define VQP_WAIT_BUDGET	64U
+
 /* What is done with what waits; any context. */
 struct vqp_wait_ops {
 	/* Take a reference for the list. */

@@ -100,19 +100,33 @@ bool vqp_lane_unwait(struct vqp_lane *lane, struct vqp_wait *wait)
 	return waited;
 }
 
-/* Slots have been freed: let the waiting flows go on, in order, while there is room. */
+/*
+ * Slots have been freed: let the waiting flows go on, in order, while there is room. Those that
+ * have nothing to send any more take none, however many they are: after VQP_WAIT_BUDGET flows a
+ * work goes on.
+ */
 static void lane_kick(struct vqp_lane *lane)
 {
+	u32 budget = VQP_WAIT_BUDGET;
 	struct vqp_wait *wait;
 
 	spin_lock_bh(&lane->tx_lock);
 	while (!list_empty(&lane->waiters) && lane_has_room(lane, false)) {
+		if (!budget--) {
+			queue_work(system_dfl_wq, &lane->kick);
+			break;
+		}
 		wait = vqp_wait_take(&lane->waiters);
 		spin_unlock_bh(&lane->tx_lock);
 		vqp_wait_go(wait);
 		spin_lock_bh(&lane->tx_lock);
 	}
 	spin_unlock_bh(&lane->tx_lock);
+}
+
+static void lane_kick_work(struct work_struct *work)
+{
+	lane_kick(container_of(work, struct vqp_lane, kick));
 }
 
 /*
@@ -452,6 +466,7 @@ struct vqp_lane *vqp_lane_create(struct vqp_parent *parent, u32 index)
 	INIT_LIST_HEAD(&lane->waiters);
 	INIT_DELAYED_WORK(&lane->revive, lane_revive_work);
 	INIT_WORK(&lane->event, lane_event_work);
+	INIT_WORK(&lane->kick, lane_kick_work);
 	lane->tx_cqe[0].done = lane_send_done;
 	lane->tx_cqe[1].done = lane_send_done;
 	ret = lane_alloc_memory(lane);
@@ -488,6 +503,8 @@ void vqp_lane_destroy(struct vqp_lane *lane)
 		vqp_parent_free_cq(lane->recv_cq);
 	if (lane->send_cq)
 		vqp_parent_free_cq(lane->send_cq);
+	/* No completion queues it any more; what it lets go on finds no parent, as those below. */
+	cancel_work_sync(&lane->kick);
 	/* The flows that still wait go on, and find that the parent is not there any more. */
 	while (!list_empty(&lane->waiters)) {
 		wait = vqp_wait_take(&lane->waiters);

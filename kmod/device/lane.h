@@ -48,6 +48,7 @@ struct vqp_lane {
 	u32 life;			/* of the QP: grows when it is revived, under tx_lock */
 	bool failed;			/* Nothing can be sent until `revive` has run. */
 	struct delayed_work revive;
+	struct work_struct kick;	/* It lets more of `waiters` go on. */
 	struct work_struct event;	/* It fails the lane after an event of its QP. */
 	u32 failures;			/* in a row */
 	unsigned long failed_at;	/* jiffies */

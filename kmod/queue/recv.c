@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include "base/counters.h"
@@ -192,7 +194,7 @@ void vqp_recv_flush(struct vqp *vqp)
 	}
 	recv_is_off(vqp);
 	/* Senders on this node that wait for a receive learn that there will be none. */
-	vqp_recv_wake(vqp);
+	vqp_recv_wake_all(vqp);
 }
 
 /* ---- Waiting for a receive ---- */
@@ -210,7 +212,7 @@ void vqp_recv_wait(struct vqp *vqp, struct vqp_wait *wait)
 	/* Pairs with vqp_recv_wake(): it sees the wait, or this function sees the receive. */
 	smp_mb();
 	if (READ_ONCE(vqp->recvs) || recv_is_over(vqp))
-		vqp_recv_wake(vqp);
+		vqp_recv_wake_all(vqp);
 }
 
 bool vqp_recv_unwait(struct vqp_wait *wait)
@@ -234,16 +236,44 @@ static struct vqp_wait *recv_take_waiter(struct vqp *vqp)
 	return wait;
 }
 
-void vqp_recv_wake(struct vqp *vqp)
+/* How many waits are to be set going. */
+static u32 recv_due(const struct vqp *vqp)
 {
-	struct vqp_wait *wait;
-	u32 most;
-
 	smp_mb();	/* pairs with vqp_recv_wait() */
 	if (list_empty_careful(&vqp->recv_waiters))
-		return;
-	most = recv_is_over(vqp) ? U32_MAX : READ_ONCE(vqp->recvs);
-	while (most-- && (wait = recv_take_waiter(vqp)))
+		return 0;
+	return recv_is_over(vqp) ? U32_MAX : READ_ONCE(vqp->recvs);
+}
+
+/* Set VQP_WAIT_BUDGET of `due` waits going. Returns how many are still due. */
+static u32 recv_wake_some(struct vqp *vqp, u32 due)
+{
+	u32 budget = min(due, VQP_WAIT_BUDGET);
+	struct vqp_wait *wait;
+
+	for (due -= budget; budget; budget--) {
+		wait = recv_take_waiter(vqp);
+		if (!wait)
+			return 0;
 		vqp_wait_go(wait);
+	}
+	return due;
+}
+
+void vqp_recv_wake_all(struct vqp *vqp)
+{
+	u32 due = recv_due(vqp);
+
+	while (due) {
+		due = recv_wake_some(vqp, due);
+		cond_resched();
+	}
+}
+
+void vqp_recv_wake(struct vqp *vqp)
+{
+	/* If the VQP has failed, vqp_recv_flush() sets the others going. */
+	if (recv_wake_some(vqp, recv_due(vqp)) && !recv_is_over(vqp))
+		vqp_do_later(vqp, VQP_TODO_WAKE);
 }
 EXPORT_SYMBOL_GPL(vqp_recv_wake);

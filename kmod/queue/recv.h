@@ -59,9 +59,11 @@ bool vqp_recv_unwait(struct vqp_wait *wait);
 /*
  * Receives were posted, or vqp has failed: set as many waits going as there are receives, or all.
  * A sender that was set going and takes no receive calls this function for the next one. Any
- * context, also under the vqp.lock of a sender.
+ * context, also under the vqp.lock of a sender: beyond VQP_WAIT_BUDGET the VQP's work does it.
  */
 void vqp_recv_wake(struct vqp *vqp);
+/* The same, without the work. Process context, without a lock. */
+void vqp_recv_wake_all(struct vqp *vqp);
 
 /* A walk over the memory of a receive that vqp has taken. */
 void vqp_recv_cursor(struct vqp_cursor *c, struct vqp *vqp, const struct vqp_recv *recv);

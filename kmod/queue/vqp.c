@@ -256,6 +256,8 @@ void vqp_teardown(struct vqp *vqp)
 		vqp_put(vqp);
 	if (cancel_work_sync(&vqp->work))
 		vqp_put(vqp);
+	/* Who queues the work from here on did not see that it is over; it must not do more. */
+	WRITE_ONCE(vqp->todo, 0);
 	vqp_carriers_forget(vqp);
 	vqp_flush_sends(vqp);
 	vqp_recv_flush(vqp);

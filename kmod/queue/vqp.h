@@ -38,6 +38,7 @@ struct vqp_recv_info;
 
 /* What a VQP's work item has to do. */
 enum vqp_todo {
+	VQP_TODO_WAKE,			/* Senders on this node wait for its receives. */
 	VQP_TODO_FLUSH,			/* The VQP has failed, and its queues are to be flushed. */
 	VQP_TODO_REROUTE,		/* The target is not where it was. */
 	VQP_TODO_SUSPECT,		/* The target is silent, and may not be where it was. */

@@ -4,6 +4,7 @@
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include "base/counters.h"
@@ -164,6 +165,8 @@ static int link_ask_reached(struct vqp_link *link, u32 *psn)
 	return ret;
 }
 
+static void link_kick_all(struct vqp_link *link);
+
 /*
  * The end of a link that has failed or is idle: no request is added any more. The target says which
  * of the segments under way it carried out; vqp_segments_settle() has the rules.
@@ -178,6 +181,8 @@ static void link_end(struct vqp_link *link)
 	cancel_work_sync(&link->ask_work);
 	if (link->connected)
 		ib_drain_sq(link->qp);
+	/* No completion queues it any more. */
+	cancel_work_sync(&link->kick_work);
 	spin_lock_bh(&link->lock);
 	doubt = !list_empty(&link->posted);
 	spin_unlock_bh(&link->lock);
@@ -188,7 +193,7 @@ static void link_end(struct vqp_link *link)
 	if (doubt)
 		vqp_count_event(VQP_EV_RC_FAILURES);
 	vqp_segments_settle(link, !ret, psn);
-	vqp_link_kick(link);
+	link_kick_all(link);
 	if (link->qp)
 		vqp_rc_qp_retire(link->qp);
 
@@ -413,6 +418,11 @@ static void link_ask_work(struct work_struct *work)
 	vqp_rkey_ask(container_of(work, struct vqp_link, ask_work));
 }
 
+static void link_kick_work(struct work_struct *work)
+{
+	link_kick_all(container_of(work, struct vqp_link, kick_work));
+}
+
 /* There are rc_max links: end the one that has been unused longest, if it has been idle enough. */
 static void link_make_room(void)
 {
@@ -457,6 +467,7 @@ static void link_begin(struct vqp *vqp)
 	INIT_LIST_HEAD(&link->rkeys_refused);
 	INIT_LIST_HEAD(&link->rkeys);
 	INIT_WORK(&link->ask_work, link_ask_work);
+	INIT_WORK(&link->kick_work, link_kick_work);
 	INIT_DELAYED_WORK(&link->work, link_work);
 	list_add(&link->node, &link_list);
 	link_count++;
@@ -559,18 +570,38 @@ bool vqp_link_ready(struct vqp *vqp, struct vqp_send *send)
 	return ready;
 }
 
-void vqp_link_kick(struct vqp_link *link)
+/* Let waiting VQPs go on, VQP_WAIT_BUDGET at most. True: others may go on, too. */
+static bool link_kick_some(struct vqp_link *link)
 {
+	u32 budget = VQP_WAIT_BUDGET;
 	struct vqp_wait *wait;
+	bool more;
 
 	spin_lock_bh(&link->lock);
-	while (!list_empty(&link->waiters) && (!link->up || link->nposted < VQP_LINK_DEPTH)) {
+	for (;;) {
+		more = !list_empty(&link->waiters) &&
+		       (!link->up || link->nposted < VQP_LINK_DEPTH);
+		if (!more || !budget--)
+			break;
 		wait = vqp_wait_take(&link->waiters);
 		spin_unlock_bh(&link->lock);
 		vqp_wait_go(wait);
 		spin_lock_bh(&link->lock);
 	}
 	spin_unlock_bh(&link->lock);
+	return more;
+}
+
+void vqp_link_kick(struct vqp_link *link)
+{
+	if (link_kick_some(link))
+		queue_work(link_wq, &link->kick_work);
+}
+
+static void link_kick_all(struct vqp_link *link)
+{
+	while (link_kick_some(link))
+		cond_resched();
 }
 
 /* VQP_RPC_LINK_ALIVE from node gid. */

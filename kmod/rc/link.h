@@ -78,6 +78,7 @@ struct vqp_link {
 	u32 nrkeys;			/* the number of rkeys in all three */
 	bool rkeys_closed;		/* No rkey is added any more. */
 	struct work_struct ask_work;	/* It asks the target for the rkeys that are wanted. */
+	struct work_struct kick_work;	/* It goes on where vqp_link_kick() has stopped. */
 	/* It makes the QP, ends a link that is not used, and cleans up after a failure. */
 	struct delayed_work work;
 	struct rcu_head rcu;
@@ -127,7 +128,10 @@ static inline u32 vqp_link_window_part(u64 addr, u32 bytes)
 	return min(bytes, left);
 }
 
-/* Let all VQPs go on that wait for room of the link. */
+/*
+ * Let the VQPs go on that wait for room of the link, as far as there is room; beyond
+ * VQP_WAIT_BUDGET kick_work does. In a completion of the link's QP.
+ */
 void vqp_link_kick(struct vqp_link *link);
 
 #endif
