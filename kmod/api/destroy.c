@@ -7,7 +7,6 @@
 #include "mem/mr.h"
 #include "ns/namespace.h"
 #include "queue/vqp.h"
-#include "zcopy/send.h"
 
 /*
  * The callbacks of a VQP without CQs use memory of its owner. Wait until no carrier has a request
@@ -61,10 +60,11 @@ int vqp_destroy(struct vqp *vqp)
 	vqp_teardown(vqp);
 	/*
 	 * The caller may use the memory of its messages and receives again afterwards: no node may
-	 * be READing the former, nor a VQP of this node writing to the latter. A process that is
-	 * killed need not wait.
+	 * be READing the former, nor the device carrying out a request of rc; nor may a VQP of this
+	 * node be writing to the latter. A process that is killed cannot use that memory any more,
+	 * and need not wait.
 	 */
-	vqp_zcopy_wait(vqp);
+	wait_var_event_killable(&vqp->held, !READ_ONCE(vqp->held));
 	wait_var_event_killable(&vqp->receiving, !atomic_read(&vqp->receiving));
 	destroy_wait(vqp);
 	return 0;

@@ -78,7 +78,6 @@ struct vqp_rc_part {
 
 /* The zero-copy send's part, under vqp.lock. */
 struct vqp_zcopy_part {
-	bool under_way;			/* The target's node READs all of vqp.lent. */
 	unsigned long at;		/* No zero-copy send begins before this time, in jiffies. */
 };
 

@@ -4,7 +4,6 @@
 #include <linux/moduleparam.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
-#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "base/counters.h"
 #include "base/dct_cache.h"
@@ -55,7 +54,6 @@ struct zsend {
 static struct workqueue_struct *zsend_wq;
 static atomic_t zsend_number;		/* the number of the latest zero-copy send */
 static atomic_t zsend_count;		/* the zero-copy sends under way */
-static DECLARE_WAIT_QUEUE_HEAD(zsend_over);	/* for the end of a zero-copy send */
 
 /* vqp_carrier_ops.wants: a large message in one SGE, of a VQP that is on dc and has no rate. */
 static bool zsend_wants(struct vqp *vqp, struct vqp_send *send)
@@ -161,7 +159,6 @@ static int zsend_take(struct vqp *vqp, struct vqp_send *first)
 	vqp_pull_begin(vqp->ns, zsend->pull);
 	kref_get(&vqp->ref);
 	vqp_carrier_hold(vqp, &vqp_zcopy_carrier);
-	vqp->zcopy.under_way = true;
 	atomic_inc(&zsend_count);
 	atomic_inc(&vqp->ns->zcopies);
 	vqp_prio_note(vqp->ns);
@@ -181,12 +178,6 @@ const struct vqp_carrier_ops vqp_zcopy_carrier = {
 	.take = zsend_take,
 	.break_recvs = vqp_zcopy_recv_break,
 };
-
-void vqp_zcopy_wait(struct vqp *vqp)
-{
-	/* A process that is killed cannot write to the messages any more, and need not wait. */
-	wait_event_killable(zsend_over, !READ_ONCE(vqp->zcopy.under_way));
-}
 
 /*
  * The zero-copy send has ended. The first `done` messages were received. The others were not, and
@@ -212,11 +203,9 @@ static void zsend_settle(struct zsend *zsend, bool known, u32 done)
 	}
 	vqp->zcopy.at = jiffies + (done < zsend->count ? ZSEND_RETRY_JIFFIES : 0);
 	vqp_carrier_unhold(vqp);
-	WRITE_ONCE(vqp->zcopy.under_way, false);
 	vqp_count_events(VQP_EV_ZCOPY_MESSAGES, done);
 	vqp_send_take_back(vqp);
 	spin_unlock_bh(&vqp->lock);
-	wake_up_all(&zsend_over);
 }
 
 /*

@@ -24,10 +24,4 @@ extern const struct vqp_carrier_ops vqp_zcopy_carrier;
 int __init vqp_zcopy_init(void);
 void vqp_zcopy_exit(void);
 
-/*
- * vqp is being destroyed: wait until no other node READs its messages, or the caller's process is
- * killed. Process context.
- */
-void vqp_zcopy_wait(struct vqp *vqp);
-
 #endif

@@ -129,6 +129,22 @@ lose_until_failure() {
 	goes_on
 }
 
+# The answers to READs are lost, and vqpt destroys its VQP: it has to wait until the link fails, and settles them.
+destroyed_when_settled() {
+	begin_probes 'p:vqp_test/settle vqp_segments_settle' 'r:vqp_test/destroyed vqp_destroy'
+	lose 0x10
+	pkill -TERM -x vqpt
+	eventually not pgrep -x vqpt
+	eventually links_down
+	lose_no_more
+	end_probes
+	awk '
+		/ settle: / { settled = 1 }
+		/vqpt-.* destroyed: / { destroyed = 1; early = !settled }
+		END { exit !settled || !destroyed || early }
+		' /run/vqp/trace
+}
+
 # What there is of links and their windows: of the initiator's, the target's.
 links_down() { (($(alive link) == 0 && $(alive rkey) == 0)); }
 windows_open() { (($(alive window) > 0)); }

@@ -122,6 +122,12 @@ reads_without_answer() {
 	reads_without_answer 0x10 3
 }
 
+@test "a VQP is destroyed only when the NIC writes no more to its memory" {
+	can_lose 1
+	target=$(server mem-server 712)
+	on 1 "serve vqp-a flood read 10.90.0.3 $target --bytes=8 --depth=8; goes_on; destroyed_when_settled"
+}
+
 @test "writes are lost until the link fails: all requests once, and in order" {
 	can_lose 2
 	begin_weaving

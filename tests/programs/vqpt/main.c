@@ -40,7 +40,7 @@ static const struct {
 	{ "signals", "ADDRESS PORT", "send, with a signal every millisecond", 2, vqpt_signals_run },
 	{ "hold", "vqps|mrs|arenas", "make --count of them, or as many as there may be; prints made=, errno=, again=, pid=", 1,
 	  vqpt_hold_run },
-	{ "flood", "write|read ADDRESS PORT KEY ADDR", "write or read --bytes there for ever", 5, vqpt_flood_run },
+	{ "flood", "write|read ADDRESS PORT KEY ADDR", "write or read --bytes there until SIGTERM", 5, vqpt_flood_run },
 	{ "stray", "ADDRESS PORT KEY ADDR", "a list of writes from ADDR on, where nobody offers memory", 4, vqpt_stray_run },
 	{ "regions-server", "PORT", "--count regions; prints as mem-server does, and last_key=, last_addr=", 1,
 	  vqpt_regions_server },
