@@ -174,6 +174,7 @@ static DECLARE_DELAYED_WORK(rest_work, rest_work_fn);
 void vqp_rc_qp_retire(struct ib_qp *qp)
 {
 	struct rc_qp_rest *rest = qp->qp_context;
+	bool crowded;
 
 	rc_qp_hush(qp);
 	if (rest_reset(qp)) {
@@ -183,9 +184,12 @@ void vqp_rc_qp_retire(struct ib_qp *qp)
 	spin_lock(&rest_lock);
 	rest->until = jiffies + RC_QP_REST_JIFFIES;
 	list_add_tail(&rest->node, &rest_list);
-	rest_count++;
+	crowded = ++rest_count > RC_QP_REST_MAX;
 	spin_unlock(&rest_lock);
-	queue_delayed_work(system_dfl_wq, &rest_work, HZ);
+	if (crowded)
+		mod_delayed_work(system_dfl_wq, &rest_work, 0);
+	else
+		queue_delayed_work(system_dfl_wq, &rest_work, HZ);
 }
 
 void vqp_rc_qp_down(void)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/random.h>
@@ -119,6 +120,7 @@ static int target_psn(const struct vqp_rc_target *target, u32 *psn)
 /* ---- Opening and closing ---- */
 
 static void target_ask_work(struct work_struct *work);
+static void target_forget(bool all);
 
 static struct vqp_rc_target *target_create(const u8 *gid, const struct vqp_rpc_msg *msg)
 {
@@ -195,15 +197,17 @@ static void target_stop_old(const u8 *gid, u32 epoch)
 	} while (old);
 }
 
+static u32 target_opening;		/* targets that are being made; under target_mutex */
+
+/* The number of targets that there are or will be. */
 static u32 target_count_live(void)
 {
 	struct vqp_rc_target *target;
-	u32 live = 0;
+	u32 live = target_opening;
 
-	mutex_lock(&target_mutex);
+	lockdep_assert_held(&target_mutex);
 	list_for_each_entry(target, &target_list, node)
 		live += !!READ_ONCE(target->qp);
-	mutex_unlock(&target_mutex);
 	return live;
 }
 
@@ -214,18 +218,51 @@ static struct {
 	bool is;
 } target_kept;				/* under target_mutex */
 
-/* Is there room for a target of node gid's? */
-static bool target_has_room(const u8 *gid)
+/* Is there room for a target of node gid's? If it is to be `taken`, target_opened() ends that. */
+static bool target_has_room(const u8 *gid, bool taken)
 {
-	u32 live = target_count_live();
+	bool has;
+	u32 live;
 
 	mutex_lock(&target_mutex);
+	live = target_count_live();
 	if (target_kept.is && time_after(jiffies, target_kept.until))
 		target_kept.is = false;
 	if (target_kept.is && memcmp(target_kept.gid, gid, VQP_GID_BYTES))
 		live++;
+	has = live < vqp_link_max();
+	target_opening += has && taken;
 	mutex_unlock(&target_mutex);
-	return live < vqp_link_max();
+	return has;
+}
+
+/* The room that was taken has a target now; or none (NULL), and is free again. */
+static void target_opened(struct vqp_rc_target *target)
+{
+	mutex_lock(&target_mutex);
+	target_opening--;
+	if (target) {
+		list_add(&target->node, &target_list);
+		if (!memcmp(target_kept.gid, target->gid, VQP_GID_BYTES))
+			target_kept.is = false;
+	}
+	mutex_unlock(&target_mutex);
+}
+
+static struct vqp_rc_target *target_make(const u8 *gid, struct vqp_rpc_msg *msg,
+					 struct vqp_parent *parent)
+{
+	struct vqp_rc_target *target = target_create(gid, msg);
+	int ret;
+
+	if (!target)
+		return ERR_PTR(-ENOMEM);
+	ret = target_start(target, parent, msg);
+	if (ret) {
+		vqp_rc_target_put(target);
+		return ERR_PTR(ret);
+	}
+	return target;
 }
 
 int vqp_rc_target_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long received_at)
@@ -239,28 +276,19 @@ int vqp_rc_target_open(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long rec
 		return -EEXIST;
 	}
 	target_stop_old(gid, be32_to_cpu(msg->epoch));
-	if (!target_has_room(gid))
-		return -EBUSY;
-	target = target_create(gid, msg);
-	if (!target)
-		return -ENOMEM;
 	parent = vqp_parent_enter(&token);
-	if (!parent) {
-		vqp_rc_target_put(target);
+	if (!parent)
 		return -ENETDOWN;
-	}
-	ret = target_start(target, parent, msg);
-	if (ret) {
-		vqp_rc_target_put(target);
-	} else {
+	ret = -EBUSY;
+	if (target_has_room(gid, true)) {
+		target = target_make(gid, msg, parent);
+		ret = PTR_ERR_OR_ZERO(target);
 		/* Before vqp_parent_leave(), so that vqp_rc_target_down() finds the target. */
-		mutex_lock(&target_mutex);
-		list_add(&target->node, &target_list);
-		if (!memcmp(target_kept.gid, gid, VQP_GID_BYTES))
-			target_kept.is = false;
-		mutex_unlock(&target_mutex);
+		target_opened(ret ? NULL : target);
 	}
 	vqp_parent_leave(token);
+	/* Whoever opens and closes links may not wait for target_look_work() to bound them. */
+	target_forget(false);
 	return ret;
 }
 
@@ -406,7 +434,7 @@ int vqp_rc_target_room(const u8 *gid, struct vqp_rpc_msg *msg, unsigned long rec
 	const u32 packets = be32_to_cpu(msg->count);
 
 	target_stop_old(gid, be32_to_cpu(msg->epoch));
-	if (target_has_room(gid))
+	if (target_has_room(gid, false))
 		return 0;
 	if (!vqp_link_max())
 		return -EBUSY;
