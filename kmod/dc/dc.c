@@ -29,6 +29,11 @@ static u32 dc_next_flow;	/* under dc_flows' lock */
 /*
  * Give vqp the target dct at *peer. The reference on *peer becomes vqp's, and *peer the old peer
  * with vqp's reference, or NULL. Returns 0; or -EIO if vqp has failed. Under vqp.lock.
+ *
+ * From dc to dc no carrier leaves: what rc has posted of a request is over, or is under way on the
+ * old peer's link. rc_post() goes on with the rest by the new peer's link, which is right if the
+ * node is the same. If the target has moved, its regions have other keys there, and no part of the
+ * request reaches any.
  */
 static int dc_set_target(struct vqp *vqp, const struct vqp_parent *parent,
 			 const struct vqp_dct *dct, struct vqp_peer **peer)

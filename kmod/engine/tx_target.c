@@ -10,6 +10,12 @@ void vqp_tx_note_opened(struct vqp_tx *tx)
 	tx->challenged = false;
 }
 
+/*
+ * An ACK of a context before the restart may still come, if the new target is the same node. What
+ * it acknowledges was carried out, and the flow takes it for open. If the context is there no more,
+ * the target says so to the next packet, and vqp_tx_take_forgotten() decides once more: the flow
+ * goes back to the beginning of its message, or fails.
+ */
 void vqp_tx_restart(struct vqp_tx *tx)
 {
 	tx->opened = false;

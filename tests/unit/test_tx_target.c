@@ -310,6 +310,24 @@ static void a_stale_target_stops_the_flow(void **state)
 
 /* ---- New targets ---- */
 
+/* The same node has let go of the context since: the rest of the message does not go on without its beginning. */
+static void an_ack_that_comes_after_a_restart_repeats_nothing(void **state)
+{
+	struct vqp_msg first = message(VQP_OP_SEND, 1), msg = message(VQP_OP_SEND, 3 * PAYLOAD);
+
+	(void)state;
+	post(&first);
+	post(&msg);
+	vqp_tx_retarget(&env.tx, env.now);
+	env.seen = env.nsent;
+	ack_to(PSN(2), 0);
+	expect_done(0, &first, VQP_WC_SUCCESS);
+	expect_silence();
+	nak(VQP_NAK_NO_FLOW, PSN(3));
+	expect_silence();
+	expect_done(1, &msg, VQP_WC_RETRY_EXC_ERR);
+}
+
 static void a_new_target_ends_no_turn(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 2 * PAYLOAD);
@@ -530,6 +548,7 @@ int main(void)
 		TEST(only_a_context_is_heard),
 		TEST(a_late_read_is_asked_for_again),
 		TEST(a_stale_target_stops_the_flow),
+		TEST(an_ack_that_comes_after_a_restart_repeats_nothing),
 		TEST(a_new_target_ends_no_turn),
 		TEST(a_new_target_gets_all_that_is_unacknowledged),
 		TEST(giving_up_on_a_stale_target),
