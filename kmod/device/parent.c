@@ -32,7 +32,10 @@ MODULE_PARM_DESC(giveup_ms, "a peer that is silent this long is dead (default: 4
 #define PARENT_GIVEUP_MAX_MS	(VQP_FORGET_US / 1000)
 /* An address that has gone may come back in this time, as with DHCP, and nobody notices. */
 #define PARENT_GONE_JIFFIES	(3 * HZ)
-/* After this time the device is looked at when its interface has changed, or lacks its address. */
+/*
+ * After this time the device is looked at when its interface has changed, or lacks its address. It
+ * is not looked at more often because its addresses change.
+ */
 #define PARENT_LOOK_JIFFIES	(HZ / 10)
 /* A better address, or a greater MTU, makes the parent anew within this time. */
 #define PARENT_NEW_JIFFIES	(60 * HZ)
@@ -46,6 +49,7 @@ struct parent_client {
 	struct ib_device *dev;
 	struct ib_event_handler events;
 	struct delayed_work work;	/* It checks the parent, and uses dev if there is none. */
+	unsigned long looked_at;	/* when the work ran last, in jiffies */
 };
 
 /* Serializes the making and the end of a parent. Readers use RCU, or SRCU where they sleep. */
@@ -316,6 +320,7 @@ static void parent_work(struct work_struct *work)
 						    work);
 	struct vqp_parent *parent;
 
+	WRITE_ONCE(client->looked_at, jiffies);
 	mutex_lock(&parent_mutex);
 	parent = rcu_dereference_protected(parent_now, lockdep_is_held(&parent_mutex));
 	if (parent && parent->dev == client->dev) {
@@ -349,12 +354,20 @@ void vqp_parent_break(struct vqp_parent *parent)
 		mod_delayed_work(system_dfl_wq, parent->recheck, 0);
 }
 
+/* Whoever may give addresses to an interface on the device's causes events as fast as he likes. */
+static unsigned long parent_event_delay(const struct parent_client *client)
+{
+	const unsigned long next = READ_ONCE(client->looked_at) + PARENT_LOOK_JIFFIES;
+
+	return time_before(jiffies, next) ? next - jiffies : 0;
+}
+
 static void parent_event(struct ib_event_handler *handler, struct ib_event *event)
 {
 	struct parent_client *client = container_of(handler, struct parent_client, events);
 
 	if (event->event == IB_EVENT_GID_CHANGE || event->event == IB_EVENT_PORT_ACTIVE)
-		mod_delayed_work(system_dfl_wq, &client->work, 0);
+		mod_delayed_work(system_dfl_wq, &client->work, parent_event_delay(client));
 }
 
 /* Have all devices checked. Under parent_mutex. */
@@ -424,6 +437,7 @@ static int parent_add(struct ib_device *dev)
 	if (!client)
 		return -ENOMEM;
 	client->dev = dev;
+	client->looked_at = jiffies - PARENT_LOOK_JIFFIES;
 	INIT_DELAYED_WORK(&client->work, parent_work);
 	INIT_IB_EVENT_HANDLER(&client->events, dev, parent_event);
 	ib_set_client_data(dev, &parent_ib_client, client);

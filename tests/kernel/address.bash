@@ -60,3 +60,18 @@ handles_are_new() {
 	end_probes
 	grep ' renew: ' /run/vqp/trace >/dev/null
 }
+
+# Addresses come and go on the data link, and cause at most ten looks in a second.
+flapping_costs_few_looks() {
+	local begin=${EPOCHREALTIME/[.,]/} i took looks
+	begin_probes 'p:vqp_test/look parent_work'
+	for i in {1..100}; do
+		ip address add "fd77:1::$i/64" dev data0 nodad
+		ip address del "fd77:1::$i/64" dev data0
+	done
+	end_probes
+	took=$((${EPOCHREALTIME/[.,]/} - begin))
+	looks=$(awk '$1 == "look" { print $2 }' /run/vqp/hits)
+	echo "$looks looks in $((took / 1000)) ms"
+	((1 <= looks && looks <= took / 100000 + 2))
+}

@@ -32,6 +32,9 @@ teardown_file() {
 		serve vqp-c echo-server 741'
 	on 1 'eventually inside vqp-a vqpt send 10.90.0.3 741'
 }
+@test "addresses that come and go all the time have the node look at its own ten times a second at most" {
+	on 2 flapping_costs_few_looks
+}
 @test "a smaller MTU is followed" {
 	on_each bash -c 'source /vqp/tests/kernel/address.bash; forget_log; ip link set data0 mtu 1500
 		eventually said "parent rxe0 .* mtu 1024"'
