@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/hashtable.h>
 #include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/moduleparam.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/vqp.h>
@@ -210,12 +212,16 @@ void vqp_dct_cache_clear(void)
 {
 	struct hlist_node *next;
 	struct cache_entry *e;
-	int bkt;
+	u32 i;
 
-	spin_lock_bh(&cache_lock);
-	hash_for_each_safe(cache_table, bkt, next, e, node)
-		cache_drop(e);
-	spin_unlock_bh(&cache_lock);
+	/* Peers have a say in how many entries there are, but not in how many a bucket has. */
+	for (i = 0; i < HASH_SIZE(cache_table); i++) {
+		spin_lock_bh(&cache_lock);
+		hlist_for_each_entry_safe(e, next, &cache_table[i], node)
+			cache_drop(e);
+		spin_unlock_bh(&cache_lock);
+		cond_resched();
+	}
 }
 
 int vqp_dct_cache_walk(int skip, int (*fn)(u32 tenant, const u8 *gid,
