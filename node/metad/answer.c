@@ -90,7 +90,7 @@ static void note_takeover(struct vqp_metad *metad, uint32_t tenant, const uint8_
 	char address[VQP_ADDRESS_TEXT], former[VQP_ADDRESS_TEXT], node[VQP_ADDRESS_TEXT];
 
 	metad->takeovers++;
-	vqp_log_line(&metad->log, now_ms, "tenant %u's address %s: node %s takes it over from node %s", tenant,
+	vqp_log_limited(&metad->log, now_ms, LOG_WARNING, "tenant %u's address %s: node %s takes it over from node %s", tenant,
 		     vqp_address_format(gid, address), vqp_address_format(to, node), vqp_address_format(from, former));
 }
 

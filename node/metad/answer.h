@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "../log.h"
+#include "../log_limit.h"
 #include "table.h"
 
 #define VQP_METAD_LEASE_MAX_S	3600
@@ -14,7 +14,7 @@ struct vqp_metad {
 	struct vqp_table table;
 	json_t *hello;		/* what nodes need to READ the table; NULL without an RDMA device */
 	uint64_t takeovers;	/* how many entries a node took over from another */
-	struct vqp_log log;	/* of these */
+	struct vqp_log_limit log;	/* limits the log of these */
 };
 
 /* Returns the answer to an object, which any node may have sent; NULL without memory. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* vqp-metad: the meta server. */
 #define _GNU_SOURCE
-#include <err.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sysexits.h>
@@ -18,6 +18,7 @@
 #include "../../common/privilege.h"
 #include "../../common/version.h"
 #include "../loop.h"
+#include "../log.h"
 #include "../notify.h"
 #include "../option.h"
 #include "../reply.h"
@@ -29,12 +30,19 @@
 #define BUCKETS_MAX	(1U << 20)	/* 640 MiB, for some 7 million addresses */
 #define TICK_MS		1000
 
+struct config {
+	const char *listen;	/* NULL: at every address, if there is a key */
+	const char *key;	/* the file, or NULL */
+	const char *asked;	/* the server that is to be asked; NULL: be one */
+	uint32_t buckets;
+};
+
 struct server {
 	struct vqp_loop loop;
 	struct vqp_watch signals, tick;
 	struct vqp_server listener;
 	struct vqp_tls_key *key;
-	struct vqp_log refusals;	/* apart from the log of takeovers, which strangers must not fill */
+	struct vqp_log_limit refusals;	/* apart from that of takeovers, which strangers must not fill */
 	struct vqp_netlink netlink;
 	struct vqp_metad metad;
 	struct ibv_context *context;
@@ -53,6 +61,8 @@ static const char help[] =
 "                          and 640 bytes each (default 1024)\n"
 "      --ask HOST[:PORT] [OP]  ask the meta server there for hello or list, print its answer as\n"
 "                          JSON, and end\n"
+"      --log-level LEVEL   leave out of the log what is below this: error, warning, notice,\n"
+"                          info (default) or debug\n"
 "  -h, --help              this text\n"
 "      --version           print the version\n";
 
@@ -63,14 +73,14 @@ static void open_context(struct server *server)
 		return;
 	switch (errno) {
 	case ENOENT:
-		errx(EX_UNAVAILABLE, "no vqp module loaded: modprobe vqp");
+		vqp_log_end(EX_UNAVAILABLE, "no vqp module loaded: modprobe vqp");
 	case EPERM:
 	case EACCES:
-		errx(EX_NOPERM, "the host's own VQP namespace needs CAP_NET_ADMIN: run as root");
+		vqp_log_end(EX_NOPERM, "the host's own VQP namespace needs CAP_NET_ADMIN: run as root");
 	case ENONET:
-		errx(EX_UNAVAILABLE, "run vqp-metad in the host's network namespace");
+		vqp_log_end(EX_UNAVAILABLE, "run vqp-metad in the host's network namespace");
 	default:
-		err(EX_OSERR, "cannot open " VQP_DEVICE_PATH);
+		vqp_log_end(EX_OSERR, "cannot open " VQP_DEVICE_PATH ": %s", strerror(errno));
 	}
 }
 
@@ -88,11 +98,11 @@ static struct vqp_bucket *register_memory(struct server *server, uint32_t bucket
 			memory = NULL;
 	}
 	if (!memory)
-		err(EX_OSERR, "no memory for %u buckets", buckets);
+		vqp_log_end(EX_OSERR, "no memory for %u buckets: %s", buckets, strerror(errno));
 	server->mr = vqp_reg_mr(vqp_pd(server->context), memory, bytes, IBV_ACCESS_REMOTE_READ);
 	if (!server->mr)
-		err(EX_OSERR, "cannot register %zu bytes (more than %u are charged to the memlock limit)",
-		    bytes, VQP_MAX_ARENA_BYTES);
+		vqp_log_end(EX_OSERR, "cannot register %zu bytes (more than %u are charged to the memlock limit): %s",
+			    bytes, VQP_MAX_ARENA_BYTES, strerror(errno));
 	return memory;
 }
 
@@ -122,8 +132,8 @@ static void tick(struct vqp_watch *watch, uint32_t events)
 	(void)events;
 	vqp_loop_timer_ack(watch);
 	vqp_table_expire(&server->metad.table, vqp_loop_now_ms());
-	vqp_log_tick(&server->metad.log, vqp_loop_now_ms());
-	vqp_log_tick(&server->refusals, vqp_loop_now_ms());
+	vqp_log_limit_tick(&server->metad.log, vqp_loop_now_ms());
+	vqp_log_limit_tick(&server->refusals, vqp_loop_now_ms());
 	refresh_hello(server);
 	vqp_server_tick(&server->listener);
 }
@@ -131,7 +141,10 @@ static void tick(struct vqp_watch *watch, uint32_t events)
 static void answer(struct vqp_client *client, json_t *request)
 {
 	struct server *server = client->server->owner;
+	const char *op = json_string_value(json_object_get(request, "op"));
 
+	if (op)
+		vqp_log(LOG_DEBUG, "asked to %.10s", op);
 	vqp_server_answer(client, vqp_metad_answer(&server->metad, request, vqp_loop_now_ms()));
 }
 
@@ -140,7 +153,7 @@ static void tell_refusal(const struct vqp_client *client, const json_t *reply)
 {
 	struct server *server = client->server->owner;
 
-	vqp_log_line(&server->refusals, vqp_loop_now_ms(), "refused a client: %s", vqp_reply_text(reply));
+	vqp_log_limited(&server->refusals, vqp_loop_now_ms(), LOG_WARNING, "refused a client: %s", vqp_reply_text(reply));
 }
 
 /* Returns where to listen. Whoever reaches a server without a key can take over addresses. */
@@ -149,14 +162,14 @@ static const char *read_key(struct server *server, const char *listen, const cha
 	cleanup_error struct vqp_error error = { 0 };
 
 	if (vqp_tls_key_read(&server->key, path, &error))
-		errx(EX_CONFIG, "%s", vqp_error_text(&error));
+		vqp_log_end(EX_CONFIG, "%s", vqp_error_text(&error));
 	if (!server->key && !listen)
-		errx(EX_CONFIG, "without a key, whoever reaches this server can take over addresses. Make a key, and copy it to all nodes: "
+		vqp_log_end(EX_CONFIG, "without a key, whoever reaches this server can take over addresses. Make a key, and copy it to all nodes: "
 		     VQP_TLS_KEY_HINT "; or listen where only nodes can connect: --listen ADDR:PORT");
 	return listen ? listen : ":" VQP_METAD_PORT;
 }
 
-static void start(struct server *server, const char *listen, uint32_t buckets)
+static void start(struct server *server, const struct config *config)
 {
 	int ret;
 
@@ -169,30 +182,30 @@ static void start(struct server *server, const char *listen, uint32_t buckets)
 	if (!ret)
 		ret = vqp_loop_add_timer(&server->loop, &server->tick, TICK_MS);
 	if (ret)
-		errx(EX_OSERR, "cannot start: %s", strerror(-ret));
+		vqp_log_end(EX_OSERR, "cannot start: %s", strerror(-ret));
 
 	open_context(server);
-	if (vqp_table_init(&server->metad.table, register_memory(server, buckets), buckets))
-		errx(EX_OSERR, "out of memory");
+	if (vqp_table_init(&server->metad.table, register_memory(server, config->buckets), config->buckets))
+		vqp_log_end(EX_OSERR, "out of memory");
 	refresh_hello(server);
 
 	server->listener.owner = server;
 	server->listener.request = answer;
 	server->listener.refused = tell_refusal;
 	server->listener.key = server->key;
-	ret = vqp_server_listen_tcp(&server->listener, &server->loop, listen, VQP_METAD_PORT);
+	ret = vqp_server_listen_tcp(&server->listener, &server->loop, config->listen, VQP_METAD_PORT);
 	if (ret == -EINVAL)
-		errx(EX_USAGE, "--listen takes ADDR:PORT, an address in numbers, not '%s'", listen);
+		vqp_log_end(EX_USAGE, "--listen takes ADDR:PORT, an address in numbers, not '%s'", config->listen);
 	if (ret)
-		errx(EX_UNAVAILABLE, "cannot listen on %s: %s", listen, strerror(-ret));
+		vqp_log_end(EX_UNAVAILABLE, "cannot listen on %s: %s", config->listen, strerror(-ret));
 	ret = vqp_privilege_keep(VQP_PHASE_METAD_SERVE);
 	if (!ret)
 		ret = vqp_filter_install(VQP_PROGRAM_METAD);
 	if (ret)
-		errx(EX_OSERR, "cannot give up privileges: %s", strerror(-ret));
+		vqp_log_end(EX_OSERR, "cannot give up privileges: %s", strerror(-ret));
 	ret = vqp_notify_ready();
 	if (ret)
-		warnx("cannot tell the service manager that vqp-metad is ready: %s", strerror(-ret));
+		vqp_log(LOG_WARNING, "cannot tell the service manager that vqp-metad is ready: %s", strerror(-ret));
 }
 
 /* Prints the answer of a meta server, or why there is none, as JSON. Returns the exit status. */
@@ -214,64 +227,81 @@ static int ask(const char *at, const char *op, const char *path)
 	return ret || fflush(stdout) ? EX_UNAVAILABLE : 0;
 }
 
-int main(int argc, char **argv)
+static void parse_options(int argc, char **argv, struct config *config)
 {
+	enum { KEY = 256, ASK, LOG_LEVEL, VERSION };
 	static const struct option options[] = {
 		{ "listen", required_argument, NULL, 'l' },
 		{ "buckets", required_argument, NULL, 'b' },
-		{ "key", required_argument, NULL, 'k' },
-		{ "ask", required_argument, NULL, 'a' },
+		{ "key", required_argument, NULL, KEY },
+		{ "ask", required_argument, NULL, ASK },
+		{ "log-level", required_argument, NULL, LOG_LEVEL },
 		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
+		{ "version", no_argument, NULL, VERSION },
 		{ 0 },
 	};
-	static struct server server;
-	const char *listen = NULL, *key = NULL, *asked = NULL;
-	uint32_t buckets = 1024;
-	int option, ret;
+	int option;
 
 	while ((option = getopt_long(argc, argv, "l:b:h", options, NULL)) >= 0) {
 		switch (option) {
 		case 'l':
-			listen = optarg;
+			config->listen = optarg;
 			break;
 		case 'b':
-			buckets = vqp_option_number("--buckets", optarg, 1, BUCKETS_MAX);
-			if (buckets & (buckets - 1))
-				errx(EX_USAGE, "--buckets takes a power of two, not %u", buckets);
+			config->buckets = vqp_option_number("--buckets", optarg, 1, BUCKETS_MAX);
+			if (config->buckets & (config->buckets - 1))
+				vqp_log_end(EX_USAGE, "--buckets takes a power of two, not %u", config->buckets);
 			break;
-		case 'a':
-			asked = optarg;
+		case KEY:
+			config->key = optarg;
 			break;
-		case 'k':
-			key = optarg;
+		case ASK:
+			config->asked = optarg;
+			break;
+		case LOG_LEVEL:
+			vqp_log_set_level(optarg);
 			break;
 		case 'h':
 			fputs(help, stdout);
-			return 0;
-		case 'v':
+			exit(0);
+		case VERSION:
 			printf("vqp-metad %s\n", vqp_version);
-			return 0;
+			exit(0);
 		default:
-			return EX_USAGE;
+			vqp_log_end(EX_USAGE, "the command line is wrong (--help)");
 		}
 	}
-	if (asked)
-		return ask(asked, optind < argc ? argv[optind] : "list", key);
-	if (optind < argc)
-		errx(EX_USAGE, "unexpected argument '%s' (--help)", argv[optind]);
+	if (!config->asked && optind < argc)
+		vqp_log_end(EX_USAGE, "unexpected argument '%s' (--help)", argv[optind]);
+}
 
-	listen = read_key(&server, listen, key);
-	start(&server, listen, buckets);
-	warnx("table of %u buckets, listening on %s, %s a key", buckets, listen, server.key ? "with" : "without");
+static void stop(struct server *server)
+{
+	vqp_server_exit(&server->listener);
+	vqp_tls_key_free(server->key);
+	vqp_table_exit(&server->metad.table);
+	json_decref(server->metad.hello);
+	vqp_dereg_mr(server->mr);
+	vqp_close(server->context);
+	vqp_netlink_close(&server->netlink);
+	vqp_loop_exit(&server->loop);
+}
+
+int main(int argc, char **argv)
+{
+	static struct server server;
+	struct config config = { .buckets = 1024 };
+	int ret;
+
+	parse_options(argc, argv, &config);
+	if (config.asked)
+		return ask(config.asked, optind < argc ? argv[optind] : "list", config.key);
+
+	config.listen = read_key(&server, config.listen, config.key);
+	start(&server, &config);
+	vqp_log(LOG_INFO, "table of %u buckets, listening on %s, %s a key", config.buckets, config.listen,
+		server.key ? "with" : "without");
 	ret = vqp_loop_run(&server.loop);
-	vqp_server_exit(&server.listener);
-	vqp_tls_key_free(server.key);
-	vqp_table_exit(&server.metad.table);
-	json_decref(server.metad.hello);
-	vqp_dereg_mr(server.mr);
-	vqp_close(server.context);
-	vqp_netlink_close(&server.netlink);
-	vqp_loop_exit(&server.loop);
+	stop(&server);
 	return ret ? EX_OSERR : 0;
 }

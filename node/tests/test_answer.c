@@ -68,11 +68,13 @@ static json_int_t ask_number(struct fixture *f, const char *text, const char *na
 
 /* What was logged last. */
 static char logged[256];
+static int logged_level;
 
-void warnx(const char *format, ...)
+void vqp_log(int level, const char *format, ...)
 {
 	va_list args;
 
+	logged_level = level;
 	va_start(args, format);
 	vsnprintf(logged, sizeof(logged), format, args);
 	va_end(args);
@@ -103,6 +105,7 @@ static void what_a_node_takes_over_from_another_is_told_and_counted(void **state
 	announce(f, OTHER, ",\"new\":true");
 	assert_int_equal(ask_number(f, list, "takeovers"), 1);
 	assert_string_equal(logged, "tenant 1's address ::ffff:10.1.0.2: node ::ffff:10.0.0.2 takes it over from node ::ffff:10.0.0.1");
+	assert_int_equal(logged_level, LOG_WARNING);
 }
 
 static void what_nobody_has_any_more_is_not_taken_over(void **state)

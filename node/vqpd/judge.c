@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #define _GNU_SOURCE
-#include <err.h>
 #include <errno.h>
 
+#include "../log.h"
 #include "../reply.h"
 #include "judge.h"
 
@@ -12,7 +12,7 @@ static int load(struct vqpd *d, struct vqp_policy *policy, struct vqp_error *err
 	int ret = vqp_policy_load(policy, VQP_CONFIG_DIR, error);
 
 	if (!ret && policy->is_old && !d->told_old_policy)
-		warnx("the policy is taken from " VQP_CONFIG_FILE ", as before there was " VQP_POLICY_FILE
+		vqp_log(LOG_NOTICE, "the policy is taken from " VQP_CONFIG_FILE ", as before there was " VQP_POLICY_FILE
 		      ": vqpctl policy init writes it there");
 	d->told_old_policy = !ret && policy->is_old;
 	return ret;
@@ -24,7 +24,7 @@ void vqp_judge_start(struct vqpd *d)
 	cleanup_error struct vqp_error error = { 0 };
 
 	if (load(d, &policy, &error))
-		warnx("%s", vqp_error_text(&error));
+		vqp_log(LOG_WARNING, "%s", vqp_error_text(&error));
 }
 
 static json_t *make_rule(const struct vqp_policy *policy, size_t rule)

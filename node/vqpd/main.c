@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* vqpd: the node daemon. */
 #define _GNU_SOURCE
-#include <err.h>
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include "../../common/filter.h"
 #include "../../common/privilege.h"
 #include "../../common/version.h"
+#include "../log.h"
 #include "../notify.h"
 #include "../option.h"
 #include "add.h"
@@ -45,6 +45,8 @@ static const char help[] =
 "      --key FILE           the key of the meta servers (default " VQP_TLS_KEY_FILE ", if it is there)\n"
 "  -l, --lease S            announcements are good for S seconds (default 30)\n"
 "      --metrics ADDR:PORT  serve Prometheus metrics at http://ADDR:PORT/metrics, and /healthz\n"
+"      --log-level LEVEL    leave out of the log what is below this: error, warning, notice,\n"
+"                           info (default) or debug\n"
 "  -h, --help               this text\n"
 "      --version            print the version\n";
 
@@ -75,7 +77,7 @@ static void tick(struct vqp_watch *watch, uint32_t events)
 	vqp_add_settle(d);
 	vqp_server_tick(&d->server);
 	vqp_metrics_tick(d);
-	vqp_log_tick(&d->refusals, vqp_loop_now_ms());
+	vqp_log_limit_tick(&d->refusals, vqp_loop_now_ms());
 }
 
 static void start_metas(struct vqpd *d, const struct config *config)
@@ -83,7 +85,7 @@ static void start_metas(struct vqpd *d, const struct config *config)
 	cleanup_error struct vqp_error error = { 0 };
 
 	if (vqp_tls_key_read(&d->key, config->key, &error))
-		errx(EX_CONFIG, "%s", vqp_error_text(&error));
+		vqp_log_end(EX_CONFIG, "%s", vqp_error_text(&error));
 	d->meta_owner = (struct vqp_meta_owner){
 		.loop = &d->loop,
 		.registry = &d->registry,
@@ -96,9 +98,9 @@ static void start_metas(struct vqpd *d, const struct config *config)
 		int ret = vqp_meta_init(&d->metas[i], &d->meta_owner, i, config->metas[i]);
 
 		if (ret == -EINVAL)
-			errx(EX_USAGE, "--meta takes HOST[:PORT], not '%s'", config->metas[i]);
+			vqp_log_end(EX_USAGE, "--meta takes HOST[:PORT], not '%s'", config->metas[i]);
 		if (ret)
-			errx(EX_OSERR, "--meta %s: cannot start what looks up its name: %s", config->metas[i], strerror(-ret));
+			vqp_log_end(EX_OSERR, "--meta %s: cannot start what looks up its name: %s", config->metas[i], strerror(-ret));
 		d->nmetas++;
 	}
 }
@@ -123,7 +125,7 @@ static void start(struct vqpd *d, const struct config *config)
 	if (!ret)
 		ret = vqp_loop_add_timer(&d->loop, &d->tick, TICK_MS);
 	if (ret)
-		errx(EX_OSERR, "cannot start: %s", strerror(-ret));
+		vqp_log_end(EX_OSERR, "cannot start: %s", strerror(-ret));
 
 	vqp_judge_start(d);
 	start_metas(d, config);
@@ -133,24 +135,24 @@ static void start(struct vqpd *d, const struct config *config)
 	if (config->metrics) {
 		ret = vqp_metrics_start(d, config->metrics);
 		if (ret == -EINVAL)
-			errx(EX_USAGE, "--metrics takes ADDR:PORT, an address in numbers, not '%s'", config->metrics);
+			vqp_log_end(EX_USAGE, "--metrics takes ADDR:PORT, an address in numbers, not '%s'", config->metrics);
 		if (ret)
-			errx(EX_UNAVAILABLE, "cannot serve metrics on %s: %s", config->metrics, strerror(-ret));
+			vqp_log_end(EX_UNAVAILABLE, "cannot serve metrics on %s: %s", config->metrics, strerror(-ret));
 	}
 	/* This is last, so that clients find everything in place. */
 	ret = vqp_server_listen_unix(&d->server, &d->loop, config->socket);
 	if (ret == -EADDRINUSE)
-		errx(EX_UNAVAILABLE, "%s: another vqpd is running there", config->socket);
+		vqp_log_end(EX_UNAVAILABLE, "%s: another vqpd is running there", config->socket);
 	if (ret)
-		errx(EX_UNAVAILABLE, "cannot listen on %s: %s", config->socket, strerror(-ret));
+		vqp_log_end(EX_UNAVAILABLE, "cannot listen on %s: %s", config->socket, strerror(-ret));
 	ret = vqp_privilege_keep(VQP_PHASE_VQPD_SERVE);
 	if (!ret)
 		ret = vqp_filter_install(VQP_PROGRAM_VQPD);
 	if (ret)
-		errx(EX_OSERR, "cannot give up privileges: %s", strerror(-ret));
+		vqp_log_end(EX_OSERR, "cannot give up privileges: %s", strerror(-ret));
 	ret = vqp_notify_ready();
 	if (ret)
-		warnx("cannot tell the service manager that vqpd is ready: %s", strerror(-ret));
+		vqp_log(LOG_WARNING, "cannot tell the service manager that vqpd is ready: %s", strerror(-ret));
 }
 
 static void stop(struct vqpd *d, const struct config *config)
@@ -171,13 +173,14 @@ static void stop(struct vqpd *d, const struct config *config)
 
 static void parse_options(int argc, char **argv, struct config *config)
 {
-	enum { METRICS = 256, KEY, VERSION };
+	enum { METRICS = 256, KEY, LOG_LEVEL, VERSION };
 	static const struct option options[] = {
 		{ "socket", required_argument, NULL, 's' },
 		{ "meta", required_argument, NULL, 'm' },
 		{ "lease", required_argument, NULL, 'l' },
 		{ "key", required_argument, NULL, KEY },
 		{ "metrics", required_argument, NULL, METRICS },
+		{ "log-level", required_argument, NULL, LOG_LEVEL },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, VERSION },
 		{ 0 },
@@ -191,7 +194,7 @@ static void parse_options(int argc, char **argv, struct config *config)
 			break;
 		case 'm':
 			if (config->nmetas == VQP_META_MAX)
-				errx(EX_USAGE, "at most %d meta servers", VQP_META_MAX);
+				vqp_log_end(EX_USAGE, "at most %d meta servers", VQP_META_MAX);
 			config->metas[config->nmetas++] = optarg;
 			break;
 		case 'l':
@@ -203,6 +206,9 @@ static void parse_options(int argc, char **argv, struct config *config)
 		case KEY:
 			config->key = optarg;
 			break;
+		case LOG_LEVEL:
+			vqp_log_set_level(optarg);
+			break;
 		case 'h':
 			fputs(help, stdout);
 			exit(0);
@@ -210,11 +216,11 @@ static void parse_options(int argc, char **argv, struct config *config)
 			printf("vqpd %s\n", vqp_version);
 			exit(0);
 		default:
-			exit(EX_USAGE);
+			vqp_log_end(EX_USAGE, "the command line is wrong (--help)");
 		}
 	}
 	if (optind < argc)
-		errx(EX_USAGE, "unexpected argument '%s' (--help)", argv[optind]);
+		vqp_log_end(EX_USAGE, "unexpected argument '%s' (--help)", argv[optind]);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #define _GNU_SOURCE
-#include <err.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -14,6 +13,7 @@
 
 #include "../../common/address.h"
 #include "../../common/cleanup.h"
+#include "../log.h"
 #include "../reply.h"
 #include "meta.h"
 
@@ -53,7 +53,7 @@ static void lose(struct vqp_meta *meta, const char *format, ...)
 	vsnprintf(error, sizeof(error), format, args);
 	va_end(args);
 	if (was_up || strcmp(error, meta->error))
-		warnx("meta server %s: %s", meta->name, error);
+		vqp_log(LOG_WARNING, "meta server %s: %s", meta->name, error);
 	strcpy(meta->error, error);
 
 	disconnect(meta);
@@ -239,7 +239,7 @@ static void take_hello(struct vqp_meta *meta, const json_t *reply)
 	meta->state = VQP_META_UP;
 	meta->error[0] = '\0';
 	if (came_up) {
-		warnx("meta server %s: up", meta->name);
+		vqp_log(LOG_INFO, "meta server %s: up", meta->name);
 		make_all_due(meta);
 	}
 	if (came_up || moved)
@@ -338,10 +338,10 @@ static void tell_lookup(struct vqp_meta *meta, const struct vqp_resolver_answer 
 	bool failed = answer->error;
 
 	if (failed && !meta->unresolved)
-		warnx("meta server %s: its name does not resolve, and is looked up again: %s", meta->name,
+		vqp_log(LOG_WARNING, "meta server %s: its name does not resolve, and is looked up again: %s", meta->name,
 		      vqp_resolver_reason(answer));
 	else if (!failed && meta->unresolved)
-		warnx("meta server %s: its name resolves", meta->name);
+		vqp_log(LOG_INFO, "meta server %s: its name resolves", meta->name);
 	meta->unresolved = failed;
 }
 
@@ -349,7 +349,7 @@ static void tell_lookup(struct vqp_meta *meta, const struct vqp_resolver_answer 
 static void lose_resolver(struct vqp_meta *meta)
 {
 	meta->lookup_trouble = "what looks up its name has ended: systemctl restart vqpd";
-	warnx("meta server %s: %s", meta->name, meta->lookup_trouble);
+	vqp_log(LOG_ERR, "meta server %s: %s", meta->name, meta->lookup_trouble);
 	if (!meta->naddresses)
 		strcpy(meta->error, meta->lookup_trouble);
 }

@@ -7,6 +7,7 @@
 #include "../../common/cleanup.h"
 #include "../../common/name.h"
 #include "../../common/netns.h"
+#include "../log.h"
 #include "../reply.h"
 #include "add.h"
 #include "judge.h"
@@ -296,7 +297,10 @@ void vqp_request_serve(struct vqp_client *client, json_t *object)
 	cleanup_close int netns_fd = vqp_line_take_fd(&client->line);
 	struct vqpd *d = client->server->owner;
 	const char *op = json_string_value(json_object_get(object, "op"));
+	const char *id = json_string_value(json_object_get(object, "id"));
 
+	if (op)
+		vqp_log(LOG_DEBUG, "asked to %.10s%s%.128s", op, id ? " " : "", id ? id : "");
 	if (!op)
 		vqp_server_answer(client, vqp_reply_error(EINVAL, "op is missing: one of " OPS));
 	else if (!strcmp(op, "add"))
@@ -316,10 +320,10 @@ void vqp_request_refused(const struct vqp_client *client, const json_t *reply)
 	if (op && !strcmp(op, "policy"))
 		return;
 	if (op && id && ifname)
-		vqp_log_line(&d->refusals, vqp_loop_now_ms(), "refused to %.10s %.128s/%.16s: %s", op, id, ifname,
+		vqp_log_limited(&d->refusals, vqp_loop_now_ms(), LOG_WARNING, "refused to %.10s %.128s/%.16s: %s", op, id, ifname,
 			     vqp_reply_text(reply));
 	else
-		vqp_log_line(&d->refusals, vqp_loop_now_ms(), "refused a request: %s", vqp_reply_text(reply));
+		vqp_log_limited(&d->refusals, vqp_loop_now_ms(), LOG_WARNING, "refused a request: %s", vqp_reply_text(reply));
 }
 
 void vqp_request_gone(struct vqp_client *client)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #define _GNU_SOURCE
-#include <err.h>
 #include <errno.h>
 #include <netdb.h>
 #include <signal.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "../../common/privilege.h"
+#include "../log.h"
 #include "resolver.h"
 
 #define PROCESS_NAME	"vqpd-resolver"	/* for ps; at most 15 characters */
@@ -75,7 +75,7 @@ static void serve(int fd, pid_t parent, const char *host, const char *port)
 	if (!ret)
 		ret = confine(parent);
 	if (ret) {	/* What is to be done at vqpd's exit is not to be done here. */
-		warnx("cannot prepare to look up names: %s", strerror(-ret));
+		vqp_log(LOG_ERR, "cannot prepare to look up names: %s", strerror(-ret));
 		_exit(1);
 	}
 	while (recv(CHILD_FD, &request, sizeof(request), 0) == sizeof(request)) {

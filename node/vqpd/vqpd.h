@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "../../common/netlink.h"
-#include "../log.h"
+#include "../log_limit.h"
 #include "../loop.h"
 #include "../server.h"
 #include "meta.h"
@@ -28,7 +28,7 @@ struct vqpd {
 	struct vqp_add *adds;			/* the adds that wait for their announcement */
 	struct MHD_Daemon *metrics;
 	json_t *status;				/* the answer to STATUS_GET; NULL without the module */
-	struct vqp_log refusals;		/* the log of them */
+	struct vqp_log_limit refusals;		/* limits the log of them */
 	bool told_old_policy;			/* The log says that the policy is an old file's, as it still is. */
 	bool looked;				/* The kernel's namespaces have been listed once. */
 	bool tables_due;			/* META_SET has failed, and is due again. */

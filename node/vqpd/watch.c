@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #define _GNU_SOURCE
-#include <err.h>
 #include <errno.h>
 
+#include "../log.h"
 #include "../status.h"
 #include "watch.h"
 
@@ -25,7 +25,7 @@ void vqp_watch_set_tables(struct vqpd *d)
 	was_due = d->tables_due;
 	d->tables_due = ret && ret != -ENOPKG;	/* When the module comes, it gets the tables in any case. */
 	if (d->tables_due && !was_due)
-		warnx("cannot tell the kernel where the meta servers are: %s", vqp_netlink_error(&d->netlink));
+		vqp_log(LOG_WARNING, "cannot tell the kernel where the meta servers are: %s", vqp_netlink_error(&d->netlink));
 }
 
 /* This node's metadata has changed: all announcements are void. */
@@ -55,10 +55,10 @@ static int look_at_status(struct vqpd *d)
 	json_decref(d->status);
 	d->status = status;
 	if (!status && (had_module || !d->looked))
-		warnx("%s", vqp_netlink_error(&d->netlink));
+		vqp_log(LOG_WARNING, "%s", vqp_netlink_error(&d->netlink));
 	dct = vqp_status_dct(status);
 	if (status && !dct && (had_parent || !had_module))
-		warnx("no RDMA device: rdma link");
+		vqp_log(LOG_WARNING, "no RDMA device: rdma link");
 	if (json_equal(dct, d->meta_owner.dct) || (!dct && !had_parent))
 		json_decref(dct);
 	else

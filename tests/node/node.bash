@@ -258,6 +258,28 @@ versions_are_told() {
 	done
 }
 
+# Both daemons, with a file in the place of the journal.
+log_has_levels() {
+	stop vqpd
+	export JOURNAL_STREAM
+	JOURNAL_STREAM=$(stat -c %d:%i $run/vqpd.log)
+	start vqpd --meta 10.77.0.1 --log-level warning; eventually meta_up true
+	ask '{"op":"bogus"}'
+	[ "$(<$run/vqpd.log)" = '<4>vqpd: refused a request: bogus is none of add, del, list, policy, status' ]
+	stop vqpd; start vqpd --meta 10.77.0.1 --log-level debug; eventually meta_up true
+	grep -x '<6>vqpd: meta server 10.77.0.1: up' $run/vqpd.log
+	grep -x '<7>vqpd: asked to status' $run/vqpd.log
+
+	stop vqp-metad
+	JOURNAL_STREAM=$(stat -c %d:%i $run/vqp-metad.log)
+	start vqp-metad --listen :7471
+	eventually ask_meta nonsense
+	[ "$(<$run/vqp-metad.log)" = "<6>vqp-metad: table of 1024 buckets, listening on :7471, without a key
+<4>vqp-metad: refused a client: a request is one JSON object on one line" ]
+	unset JOURNAL_STREAM
+	[ "$(timeout 10 vqpd --socket /etc/passwd/vqpd.sock 2>&1 | tail -n 1)" = "vqpd: cannot listen on /etc/passwd/vqpd.sock: Not a directory" ]
+}
+
 refusals_are_logged() {
 	ip netns add node-a; add c1 node-a 3 10.95.0.1
 	ip netns add node-b

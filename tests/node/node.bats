@@ -319,7 +319,7 @@ device_of() { on "$1" 'echo $device'; }
 	for words in 'vqpd --bogus' 'vqpd extra' 'vqpd --lease 0' 'vqpd --lease x' 'vqpd --meta a:b:c' \
 		'vqpd -m{1,2,3,4,5,6,7,8,9}' 'vqp-metad --bogus' 'vqp-metad extra' 'vqp-metad --buckets 3' \
 		'vqp-metad --buckets 0' 'vqp-metad --listen 127.0.0.1:x' 'vqp-metad --listen localhost' 'vqpd --meta node1:http' \
-		'vqpd --socket /run/vqp/second.sock --metrics localhost'; do
+		'vqpd --socket /run/vqp/second.sock --metrics localhost' 'vqpd --log-level loud' 'vqp-metad --log-level 3'; do
 		run on 2 "timeout 10 $words"
 		[ "$status" -eq 64 ] || { echo "$words: $status, $output"; return 1; }
 		[ -n "$output" ]
@@ -340,6 +340,11 @@ device_of() { on "$1" 'echo $device'; }
 	run on 1 'timeout 10 ip netns exec node-a vqp-metad --listen 127.0.0.1:7471'
 	[ "$status" -eq 69 ]
 	[ "$output" = "vqp-metad: run vqp-metad in the host's network namespace" ]
+}
+
+@test "daemons: --log-level leaves out what is below it, and the journal is told the level" {
+	disturb
+	on 1 log_has_levels
 }
 
 @test "daemons: --help tells the options" {

@@ -77,6 +77,14 @@ is_back() {
 
 ask_vqpd() { socat -t60 - UNIX-CONNECT:/run/vqp/vqpd.sock <<<'{"op":"list"}'; }
 
+# What vqp-metad tells is an information, and what it refuses a warning.
+has_levels() {
+	socat -t10 - TCP:10.77.0.1:7471 <<<nonsense
+	eventually eval 'journalctl --boot --unit vqp-metad --priority info..info --no-pager --quiet | grep "vqp-metad: table of"'
+	eventually eval 'journalctl --boot --unit vqp-metad --priority warning --no-pager --quiet | grep "vqp-metad: refused a client"'
+	not eval 'journalctl --boot --unit vqp-metad --priority warning --no-pager --quiet | grep "vqp-metad: table of"'
+}
+
 # UNIT COMMAND...: when systemd says that it has started, the command gets its answer; those that are ordered after it
 # find it
 serves_when_started() {

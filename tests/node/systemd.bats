@@ -76,6 +76,10 @@ outlives_daemon_reload() {
 	[ -z "$output" ]
 }
 
+@test "the journal has the levels of lines" {
+	on 1 'systemctl restart vqp-metad; has_levels'
+}
+
 @test "the units have started when the daemons serve" {
 	on 1 'serves_when_started vqpd ask_vqpd; serves_when_started vqp-metad vqp-metad --ask 10.77.0.1'
 }
