@@ -37,6 +37,8 @@ static void drop(struct vqp_client *client)
 
 	if (client->request && server->gone)
 		server->gone(client);
+	if (vqp_line_is_new(&client->line))
+		server->handshakes_failed++;
 	vqp_loop_remove(server->loop, &client->watch);
 	vqp_line_exit(&client->line);
 	json_decref(client->request);
@@ -123,13 +125,14 @@ static void serve(struct vqp_client *client)
 /* Ends a client that does not know the key, and tells it so if it understands that. */
 static void refuse_stranger(struct vqp_client *client, int err)
 {
-	const struct vqp_server *server = client->server;
+	struct vqp_server *server = client->server;
 	json_t *reply = vqp_reply_error(EKEYREJECTED, err == -ENOPROTOOPT
 					? "a key is wanted here: copy " VQP_TLS_KEY_FILE " from the server to this node"
 					: "the client has another key");
 
 	client->finished = true;
 	if (err == -ENOPROTOOPT) {
+		server->handshakes_failed++;
 		vqp_line_expose(&client->line);
 		vqp_server_answer(client, reply);
 		return;

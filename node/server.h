@@ -31,6 +31,7 @@ struct vqp_server {
 	struct vqp_client *clients;
 	unsigned int count;
 	bool full;
+	uint64_t handshakes_failed;	/* clients that went before they had proved that they know the key */
 	const struct vqp_tls_key *key;	/* The clients must prove that they know it; or NULL. */
 	void *owner;
 	/*

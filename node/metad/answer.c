@@ -140,6 +140,8 @@ static json_t *announce(struct vqp_metad *metad, const json_t *request, uint64_t
 		else
 			taken++;
 	}
+	metad->announced += taken;
+	metad->announced_refused += json_array_size(entries) - taken;
 	return json_pack("{s:b, s:I, s:o}", "ok", 1, "taken", (json_int_t)taken, "refused", refused);
 }
 
@@ -160,6 +162,8 @@ static json_t *withdraw(struct vqp_metad *metad, const json_t *request)
 		if (get_key(entry, &tenant, gid))
 			removed += !vqp_table_withdraw(&metad->table, tenant, gid, node_gid);
 	}
+	metad->withdrawn += removed;
+	metad->withdrawn_refused += json_array_size(entries) - removed;
 	return json_pack("{s:b, s:I}", "ok", 1, "removed", (json_int_t)removed);
 }
 

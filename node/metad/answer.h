@@ -13,7 +13,11 @@
 struct vqp_metad {
 	struct vqp_table table;
 	json_t *hello;		/* what nodes need to READ the table; NULL without an RDMA device */
+	uint64_t started_ms;
+	/* how many entries of requests were announced, withdrawn, or neither */
+	uint64_t announced, announced_refused, withdrawn, withdrawn_refused;
 	uint64_t takeovers;	/* how many entries a node took over from another */
+	uint64_t refusals;	/* how many requests were refused, lines and clients that were no good included */
 	struct vqp_log_limit log;	/* limits the log of these */
 };
 

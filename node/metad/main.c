@@ -18,6 +18,7 @@
 #include "../../common/privilege.h"
 #include "../../common/version.h"
 #include "../loop.h"
+#include "../http.h"
 #include "../log.h"
 #include "../notify.h"
 #include "../option.h"
@@ -26,13 +27,16 @@
 #include "../status.h"
 #include "answer.h"
 #include "ask.h"
+#include "metrics.h"
 
 #define BUCKETS_MAX	(1U << 20)	/* 640 MiB, for some 7 million addresses */
 #define TICK_MS		1000
+#define METRICS_PORT	"9472"	/* that of vqpd is 9471 */
 
 struct config {
 	const char *listen;	/* NULL: at every address, if there is a key */
 	const char *key;	/* the file, or NULL */
+	const char *metrics;	/* where to serve them, or NULL */
 	const char *asked;	/* the server that is to be asked; NULL: be one */
 	uint32_t buckets;
 };
@@ -41,6 +45,7 @@ struct server {
 	struct vqp_loop loop;
 	struct vqp_watch signals, tick;
 	struct vqp_server listener;
+	struct vqp_http http;		/* metrics */
 	struct vqp_tls_key *key;
 	struct vqp_log_limit refusals;	/* apart from that of takeovers, which strangers must not fill */
 	struct vqp_netlink netlink;
@@ -59,6 +64,7 @@ static const char help[] =
 "      --key FILE          the key that nodes must know (default " VQP_TLS_KEY_FILE ", if it is there)\n"
 "  -b, --buckets N         size of the table, a power of two: room for 7 addresses\n"
 "                          and 640 bytes each (default 1024)\n"
+"      --metrics ADDR:PORT serve Prometheus metrics at http://ADDR:PORT/metrics, and /healthz\n"
 "      --ask HOST[:PORT] [OP]  ask the meta server there for hello or list, print its answer as\n"
 "                          JSON, and end\n"
 "      --log-level LEVEL   leave out of the log what is below this: error, warning, notice,\n"
@@ -136,6 +142,7 @@ static void tick(struct vqp_watch *watch, uint32_t events)
 	vqp_log_limit_tick(&server->refusals, vqp_loop_now_ms());
 	refresh_hello(server);
 	vqp_server_tick(&server->listener);
+	vqp_http_tick(&server->http);
 }
 
 static void answer(struct vqp_client *client, json_t *request)
@@ -153,7 +160,29 @@ static void tell_refusal(const struct vqp_client *client, const json_t *reply)
 {
 	struct server *server = client->server->owner;
 
+	server->metad.refusals++;
 	vqp_log_limited(&server->refusals, vqp_loop_now_ms(), LOG_WARNING, "refused a client: %s", vqp_reply_text(reply));
+}
+
+/* vqp_http.metrics */
+static void put_metrics(void *owner, FILE *out)
+{
+	const struct server *server = owner;
+
+	vqp_metad_metrics_put(&server->metad, &server->listener, vqp_loop_now_ms(), out);
+}
+
+static void start_metrics(struct server *server, const char *addr)
+{
+	int ret;
+
+	server->http.owner = server;
+	server->http.metrics = put_metrics;
+	ret = vqp_http_start(&server->http, &server->loop, addr, METRICS_PORT);
+	if (ret == -EINVAL)
+		vqp_log_end(EX_USAGE, "--metrics takes ADDR:PORT, an address in numbers, not '%s'", addr);
+	if (ret)
+		vqp_log_end(EX_UNAVAILABLE, "cannot serve metrics on %s: %s", addr, strerror(-ret));
 }
 
 /* Returns where to listen. Whoever reaches a server without a key can take over addresses. */
@@ -173,6 +202,7 @@ static void start(struct server *server, const struct config *config)
 {
 	int ret;
 
+	server->metad.started_ms = vqp_loop_now_ms();
 	ret = vqp_netlink_open(&server->netlink);
 	if (!ret)
 		ret = vqp_loop_init(&server->loop);
@@ -188,6 +218,8 @@ static void start(struct server *server, const struct config *config)
 	if (vqp_table_init(&server->metad.table, register_memory(server, config->buckets), config->buckets))
 		vqp_log_end(EX_OSERR, "out of memory");
 	refresh_hello(server);
+	if (config->metrics)
+		start_metrics(server, config->metrics);
 
 	server->listener.owner = server;
 	server->listener.request = answer;
@@ -229,11 +261,12 @@ static int ask(const char *at, const char *op, const char *path)
 
 static void parse_options(int argc, char **argv, struct config *config)
 {
-	enum { KEY = 256, ASK, LOG_LEVEL, VERSION };
+	enum { KEY = 256, METRICS, ASK, LOG_LEVEL, VERSION };
 	static const struct option options[] = {
 		{ "listen", required_argument, NULL, 'l' },
 		{ "buckets", required_argument, NULL, 'b' },
 		{ "key", required_argument, NULL, KEY },
+		{ "metrics", required_argument, NULL, METRICS },
 		{ "ask", required_argument, NULL, ASK },
 		{ "log-level", required_argument, NULL, LOG_LEVEL },
 		{ "help", no_argument, NULL, 'h' },
@@ -254,6 +287,9 @@ static void parse_options(int argc, char **argv, struct config *config)
 			break;
 		case KEY:
 			config->key = optarg;
+			break;
+		case METRICS:
+			config->metrics = optarg;
 			break;
 		case ASK:
 			config->asked = optarg;
@@ -278,6 +314,7 @@ static void parse_options(int argc, char **argv, struct config *config)
 static void stop(struct server *server)
 {
 	vqp_server_exit(&server->listener);
+	vqp_http_stop(&server->http);
 	vqp_tls_key_free(server->key);
 	vqp_table_exit(&server->metad.table);
 	json_decref(server->metad.hello);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* HTTP requests to vqpd, on a node without the module. */
+/* HTTP requests to vqpd, on a node without the module; and the figures of a meta server. */
 #define _GNU_SOURCE
 #include "../../common/tests/unit.h"
 
@@ -8,9 +8,13 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../metad/metrics.h"
 #include "../vqpd/metrics.h"
+
+const char vqp_version[] = "1.2.3";
 
 int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs, json_t **reply)
 {
@@ -35,14 +39,16 @@ static int setup(void **state)
 {
 	(void)state;
 	assert_int_equal(vqp_loop_init(&d.loop), 0);
-	assert_int_equal(vqp_metrics_start(&d, "127.0.0.1:0"), 0);
+	d.http.owner = &d;
+	d.http.metrics = vqp_metrics_put;
+	assert_int_equal(vqp_http_start(&d.http, &d.loop, "127.0.0.1:0", "9471"), 0);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	vqp_metrics_stop(&d);
+	vqp_http_stop(&d.http);
 	vqp_loop_exit(&d.loop);
 	return 0;
 }
@@ -57,12 +63,12 @@ static const char *answer_to(const char *request)
 	size_t done = 0;
 	ssize_t n;
 
-	assert_int_equal(getsockname(MHD_get_daemon_info(d.metrics, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd,
+	assert_int_equal(getsockname(MHD_get_daemon_info(d.http.daemon, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd,
 				     (struct sockaddr *)&addr, &bytes), 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	assert_int_equal(send(fd, request, strlen(request), 0), strlen(request));
 	do {
-		d.metrics_watch.ready(&d.metrics_watch, EPOLLIN);
+		d.http.watch.ready(&d.http.watch, EPOLLIN);
 		n = recv(fd, answer + done, sizeof(answer) - done - 1, MSG_DONTWAIT);
 		assert_true(n >= 0 || errno == EAGAIN);
 		done += n > 0 ? n : 0;
@@ -138,10 +144,71 @@ static void other_methods_and_paths_are_refused(void **state)
 
 static void names_of_hosts_are_no_addresses(void **state)
 {
-	struct vqpd other = { 0 };
+	struct vqp_http other = { 0 };
 
 	(void)state;
-	assert_int_equal(vqp_metrics_start(&other, "localhost:0"), -EINVAL);
+	assert_int_equal(vqp_http_start(&other, &d.loop, "localhost:0", "9471"), -EINVAL);
+}
+
+/* ---- a meta server ---- */
+
+static void ask_meta(struct vqp_metad *metad, const char *text)
+{
+	json_t *request = unit_json(text);
+
+	json_decref(vqp_metad_answer(metad, request, 1000));
+	json_decref(request);
+}
+
+static void assert_figures(const struct vqp_metad *metad, const struct vqp_server *listener, const char *const *expected)
+{
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	vqp_metad_metrics_put(metad, listener, 93999, out);
+	fclose(out);
+	for (; *expected; expected++)
+		if (!strstr(text, *expected))
+			fail_msg("no %s in %s", *expected, text);
+	free(text);
+}
+
+#define ASK(op, node, addresses)	"{\"op\":\"" op "\",\"lease_s\":30,\"node\":{\"node_gid\":\"" node "\",\"epoch\":5," \
+					"\"qkey\":6,\"lanes\":[17]},\"entries\":[" addresses "]}"
+#define ENTRY(address)			"{\"tenant\":1,\"gid\":\"" address "\"}"
+
+static void a_meta_server_counts_what_nodes_ask(void **state)
+{
+	static struct vqp_bucket buckets[2];
+	struct vqp_metad metad = { .started_ms = 3000, .refusals = 9 };
+	struct vqp_server listener = { .count = 2, .handshakes_failed = 8 };
+
+	(void)state;
+	assert_int_equal(vqp_table_init(&metad.table, buckets, 2), 0);
+	ask_meta(&metad, ASK("announce", "10.0.0.1", ENTRY("10.1.0.2") "," ENTRY("10.1.0.3") "," ENTRY("10.1.0.4")));
+	ask_meta(&metad, ASK("announce", "10.0.0.2", ENTRY("10.1.0.2") "," ENTRY("10.1.0.5")));
+	ask_meta(&metad, ASK("announce", "10.0.0.2", "{\"tenant\":1,\"gid\":\"10.1.0.3\",\"new\":true}"));
+	ask_meta(&metad, ASK("withdraw", "10.0.0.1", ENTRY("10.1.0.4") "," ENTRY("10.1.0.5") "," ENTRY("10.1.0.9")));
+	assert_figures(&metad, &listener, (const char *[]){
+		"\nvqp_metad_info{version=\"1.2.3\"} 1\n",
+		"\nvqp_metad_uptime_seconds 90\n",
+		"\nvqp_metad_parent_up 0\n",
+		"\n# TYPE vqp_metad_entries gauge\nvqp_metad_entries 3\n",
+		"\nvqp_metad_entries_max 14\n",
+		"\nvqp_metad_buckets 2\n",
+		"\n# TYPE vqp_metad_takeovers_total counter\nvqp_metad_takeovers_total 1\n",
+		"\nvqp_metad_announcements_total{result=\"taken\"} 5\n",
+		"\nvqp_metad_announcements_total{result=\"refused\"} 1\n",
+		"\nvqp_metad_withdrawals_total{result=\"taken\"} 1\n",
+		"\nvqp_metad_withdrawals_total{result=\"refused\"} 2\n",
+		"\nvqp_metad_refusals_total 9\n",
+		"\nvqp_metad_connections{kind=\"proved\"} 2\n",
+		"\nvqp_metad_connections{kind=\"stranger\"} 0\n",
+		"\nvqp_metad_handshakes_failed_total 8\n",
+		NULL,
+	});
+	vqp_table_exit(&metad.table);
 }
 
 int main(void)
@@ -151,7 +218,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(health_is_asked_for_apart_from_figures, setup, teardown),
 		cmocka_unit_test_setup_teardown(head_tells_all_but_the_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_methods_and_paths_are_refused, setup, teardown),
-		cmocka_unit_test(names_of_hosts_are_no_addresses),
+		cmocka_unit_test_setup_teardown(names_of_hosts_are_no_addresses, setup, teardown),
+		cmocka_unit_test(a_meta_server_counts_what_nodes_ask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,6 +173,7 @@ static void clients_with_the_key_are_answered(void **state)
 	turn(f);
 	assert_int_equal(f->server.count, 0);
 	assert_string_equal(f->refusal, "");
+	assert_int_equal(f->server.handshakes_failed, 0);
 }
 
 static void nothing_that_is_sent_can_be_read_on_the_way(void **state)
@@ -202,6 +203,7 @@ static void clients_with_another_key_are_refused(void **state)
 	assert_int_equal(call(f, &line, request, &reply), -EKEYREJECTED);
 	assert_int_equal(f->server.count, 0);
 	assert_string_equal(f->refusal, "the client has another key");
+	assert_int_equal(f->server.handshakes_failed, 1);
 	vqp_line_exit(&line);
 }
 
@@ -216,6 +218,7 @@ static void clients_without_a_key_are_told_to_have_one(void **state)
 	assert_non_null(strstr(vqp_reply_text(reply), VQP_TLS_KEY_FILE));
 	assert_int_equal(f->server.count, 0);
 	assert_string_equal(f->refusal, vqp_reply_text(reply));
+	assert_int_equal(f->server.handshakes_failed, 1);
 	vqp_line_exit(&line);
 }
 
@@ -318,6 +321,7 @@ static void silent_clients_have_a_limited_time(void **state)
 		client->since_ms -= VQP_TLS_HANDSHAKE_MS + 1;
 	vqp_server_tick(&f->server);
 	assert_int_equal(f->server.count, 1);
+	assert_int_equal(f->server.handshakes_failed, 1);
 	assert_echo(f, &known, 10);
 	vqp_line_exit(&silent);
 	vqp_line_exit(&known);

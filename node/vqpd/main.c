@@ -24,6 +24,7 @@
 #include "watch.h"
 
 #define TICK_MS		500
+#define METRICS_PORT	"9471"
 #define LEASE_MAX_S	3600	/* the limit of vqp-metad */
 
 struct config {
@@ -76,7 +77,7 @@ static void tick(struct vqp_watch *watch, uint32_t events)
 		vqp_meta_tick(&d->metas[i]);
 	vqp_add_settle(d);
 	vqp_server_tick(&d->server);
-	vqp_metrics_tick(d);
+	vqp_http_tick(&d->http);
 	vqp_log_limit_tick(&d->refusals, vqp_loop_now_ms());
 }
 
@@ -115,6 +116,8 @@ static void start(struct vqpd *d, const struct config *config)
 	d->server.request = vqp_request_serve;
 	d->server.gone = vqp_request_gone;
 	d->server.refused = vqp_request_refused;
+	d->http.owner = d;
+	d->http.metrics = vqp_metrics_put;
 	signal(SIGCHLD, SIG_IGN);	/* A resolver that ends leaves nothing to wait for. */
 
 	ret = vqp_netlink_open(&d->netlink);
@@ -133,7 +136,7 @@ static void start(struct vqpd *d, const struct config *config)
 	for (unsigned int i = 0; i < d->nmetas; i++)
 		vqp_meta_tick(&d->metas[i]);
 	if (config->metrics) {
-		ret = vqp_metrics_start(d, config->metrics);
+		ret = vqp_http_start(&d->http, &d->loop, config->metrics, METRICS_PORT);
 		if (ret == -EINVAL)
 			vqp_log_end(EX_USAGE, "--metrics takes ADDR:PORT, an address in numbers, not '%s'", config->metrics);
 		if (ret)
@@ -159,7 +162,7 @@ static void stop(struct vqpd *d, const struct config *config)
 {
 	unlink(config->socket);
 	vqp_server_exit(&d->server);
-	vqp_metrics_stop(d);
+	vqp_http_stop(&d->http);
 	/* Announcements stay until their leases end, so that a restart disturbs no traffic. */
 	for (unsigned int i = 0; i < d->nmetas; i++)
 		vqp_meta_exit(&d->metas[i]);

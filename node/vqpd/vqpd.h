@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "../../common/netlink.h"
+#include "../http.h"
 #include "../log_limit.h"
 #include "../loop.h"
 #include "../server.h"
@@ -13,11 +14,10 @@
 #include "registry.h"
 
 struct vqp_add;
-struct MHD_Daemon;
 
 struct vqpd {
 	struct vqp_loop loop;
-	struct vqp_watch signals, tick, metrics_watch;
+	struct vqp_watch signals, tick;
 	struct vqp_server server;
 	struct vqp_netlink netlink;
 	struct vqp_registry registry;
@@ -26,7 +26,7 @@ struct vqpd {
 	struct vqp_meta metas[VQP_META_MAX];
 	unsigned int nmetas;
 	struct vqp_add *adds;			/* the adds that wait for their announcement */
-	struct MHD_Daemon *metrics;
+	struct vqp_http http;			/* metrics */
 	json_t *status;				/* the answer to STATUS_GET; NULL without the module */
 	struct vqp_log_limit refusals;		/* limits the log of them */
 	bool told_old_policy;			/* The log says that the policy is an old file's, as it still is. */

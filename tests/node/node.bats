@@ -319,7 +319,8 @@ device_of() { on "$1" 'echo $device'; }
 	for words in 'vqpd --bogus' 'vqpd extra' 'vqpd --lease 0' 'vqpd --lease x' 'vqpd --meta a:b:c' \
 		'vqpd -m{1,2,3,4,5,6,7,8,9}' 'vqp-metad --bogus' 'vqp-metad extra' 'vqp-metad --buckets 3' \
 		'vqp-metad --buckets 0' 'vqp-metad --listen 127.0.0.1:x' 'vqp-metad --listen localhost' 'vqpd --meta node1:http' \
-		'vqpd --socket /run/vqp/second.sock --metrics localhost' 'vqpd --log-level loud' 'vqp-metad --log-level 3'; do
+		'vqpd --socket /run/vqp/second.sock --metrics localhost' 'vqp-metad --listen :7471 --metrics localhost' \
+		'vqpd --log-level loud' 'vqp-metad --log-level 3'; do
 		run on 2 "timeout 10 $words"
 		[ "$status" -eq 64 ] || { echo "$words: $status, $output"; return 1; }
 		[ -n "$output" ]
@@ -664,6 +665,24 @@ device_of() { on "$1" 'echo $device'; }
 	[ "$before" != "$after" ]
 	on 2 'vqpctl cache flush; reaches node-b 10.95.0.1'
 	on 1 'vqpctl cache flush; reaches node-a 10.95.0.2'
+}
+
+@test "meta: metrics are what Prometheus reads" {
+	disturb
+	on 1 'stop vqp-metad; make_key; start vqp-metad --metrics 127.0.0.1; eventually curl -sf http://127.0.0.1:9472/healthz'
+	on 1 'stop vqpd; start vqpd --meta 10.77.0.1 --metrics 127.0.0.1; eventually meta_up true'
+	on 1 'ask_meta nonsense; ip netns add node-a; add c1 node-a 3 10.95.0.1 | jq -e .published'
+	on 1 'eventually eval "curl -sf http://127.0.0.1:9472/metrics | grep -x \"vqp_metad_entries 2\""'
+	run on 1 'curl -sf http://127.0.0.1:9472/metrics'
+	[ "$status" -eq 0 ]
+	[[ $output == *$'\nvqp_metad_parent_up 1\n'* ]]
+	[[ $output == *$'\nvqp_metad_entries_max 7168\n'* ]]
+	[[ $output == *$'\nvqp_metad_connections{kind="proved"} 1\n'* ]]
+	[[ $output == *$'\n# TYPE vqp_metad_handshakes_failed_total counter\n'* ]]
+	[[ $output != *$'\nvqp_metad_handshakes_failed_total 0\n'* ]]
+	[[ $output != *$'\nvqp_metad_refusals_total 0\n'* ]]
+	# the node's other daemon serves its own beside them
+	on 1 'curl -sf http://127.0.0.1:9471/metrics | grep "^vqp_meta_up{server=\"10.77.0.1\"} 1\$"'
 }
 
 @test "meta: without a meta server add succeeds unpublished, and is published later" {
