@@ -38,6 +38,7 @@ struct vqp *vqp_create(struct vqp_owner *owner, const struct vqp_init_attr *attr
 	if (IS_ERR(vqp))
 		return vqp;
 	INIT_WORK(&vqp->work, vqp_relocate_work);
+	vqp_wait_init(&vqp->move, &vqp_relocate_wait_ops);
 	vqp_set_cqs(vqp, attr->send_cq, attr->recv_cq);
 	vqp->on_recv = attr->on_recv;
 	vqp->max_send_wr = attr->max_send_wr;

@@ -8,6 +8,7 @@
 struct vqp;
 struct vqp_owner;
 struct vqp_route;
+struct vqp_wait_ops;
 struct work_struct;
 
 /*
@@ -29,7 +30,8 @@ int vqp_attach(struct vqp *vqp, struct vqp_route *route);
  */
 int __must_check vqp_connect_to(struct vqp *vqp, const u8 *gid, u16 port, u32 qp_num);
 
-/* vqp.work of the VQPs that vqp_create() makes. */
+/* vqp.work of the VQPs that vqp_create() makes, which waits for nothing; and vqp.move of them. */
 void vqp_relocate_work(struct work_struct *work);
+extern const struct vqp_wait_ops vqp_relocate_wait_ops;
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/dct_cache.h"
 #include "dc/dc.h"
 #include "meta/lookup.h"
+#include "ns/movers.h"
 #include "ns/namespace.h"
 #include "queue/carrier.h"
 #include "queue/recv.h"
@@ -60,6 +61,29 @@ static void relocate_silent(struct vqp *vqp)
 		vqp_attach(vqp, &route);
 }
 
+static void relocate_hold(struct vqp_wait *wait)
+{
+	kref_get(&container_of(wait, struct vqp, move)->ref);
+}
+
+/* vqp_wait_ops.go: a mover of the namespace has its turn with the VQP. */
+static void relocate_go(struct vqp_wait *wait)
+{
+	struct vqp *vqp = container_of(wait, struct vqp, move);
+
+	if (test_and_clear_bit(VQP_TODO_REROUTE, &vqp->todo))
+		relocate_lost(vqp);
+	if (test_and_clear_bit(VQP_TODO_SUSPECT, &vqp->todo))
+		relocate_silent(vqp);
+	vqp_put(vqp);
+}
+
+const struct vqp_wait_ops vqp_relocate_wait_ops = {
+	.hold = relocate_hold,
+	.go = relocate_go,
+};
+
+/* All tenants' VQPs share the workqueue: what waits for other nodes is left to the movers. */
 void vqp_relocate_work(struct work_struct *work)
 {
 	struct vqp *vqp = container_of(work, struct vqp, work);
@@ -68,9 +92,7 @@ void vqp_relocate_work(struct work_struct *work)
 		vqp_recv_wake_all(vqp);
 	if (test_and_clear_bit(VQP_TODO_FLUSH, &vqp->todo))
 		vqp_fail(vqp, VQP_WC_WR_FLUSH_ERR);
-	if (test_and_clear_bit(VQP_TODO_REROUTE, &vqp->todo))
-		relocate_lost(vqp);
-	if (test_and_clear_bit(VQP_TODO_SUSPECT, &vqp->todo))
-		relocate_silent(vqp);
+	if (READ_ONCE(vqp->todo) & (BIT(VQP_TODO_REROUTE) | BIT(VQP_TODO_SUSPECT)))
+		vqp_movers_queue(vqp->ns->movers, &vqp->move);
 	vqp_put(vqp);
 }

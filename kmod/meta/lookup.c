@@ -3,6 +3,7 @@
 #include <linux/hashtable.h>
 #include <linux/kref.h>
 #include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/semaphore.h>
 #include <linux/slab.h>
 #include "base/counters.h"
@@ -15,19 +16,25 @@
 #include "ns/namespace.h"
 #include "queue/vqp.h"
 
-/* A lookup that is under way. All who want to know the address meanwhile share it. */
+/*
+ * A lookup that is wanted or under way. All who want to know the address meanwhile share it. The
+ * first of them whose namespace has a place for a lookup does it, so that nobody waits for places
+ * of another namespace.
+ */
 struct lookup {
-	struct hlist_node node;		/* in lookup_table until the lookup is done */
+	/* In lookup_table until the lookup is done, or nobody wants to know any more. */
+	struct hlist_node node;
 	struct kref ref;		/* Each task that wants to know has a reference. */
 	u32 tenant;
 	u8 gid[VQP_GID_BYTES];
+	bool begun;			/* written under lookup_lock, and read without */
 	struct completion done;
 	/* These are constant once it is done. */
 	int ret;
 	struct vqp_dct dct;
 };
 
-static DEFINE_SPINLOCK(lookup_lock);	/* guards the table */
+static DEFINE_SPINLOCK(lookup_lock);	/* guards the table, and references from it */
 static DEFINE_HASHTABLE(lookup_table, 8);
 
 static u32 lookup_hash(u32 tenant, const u8 *gid)
@@ -37,12 +44,18 @@ static u32 lookup_hash(u32 tenant, const u8 *gid)
 
 static void lookup_release(struct kref *ref)
 {
-	kfree(container_of(ref, struct lookup, ref));
+	hash_del(&container_of(ref, struct lookup, ref)->node);
 }
 
 static void lookup_put(struct lookup *lookup)
 {
-	kref_put(&lookup->ref, lookup_release);
+	bool last;
+
+	spin_lock(&lookup_lock);
+	last = kref_put(&lookup->ref, lookup_release);
+	spin_unlock(&lookup_lock);
+	if (last)
+		kfree(lookup);
 }
 
 static struct lookup *lookup_find(u32 tenant, const u8 *gid)
@@ -56,8 +69,8 @@ static struct lookup *lookup_find(u32 tenant, const u8 *gid)
 	return NULL;
 }
 
-/* The lookup of the address, referenced; or NULL. *mine: the caller has to do it. */
-static struct lookup *lookup_join(u32 tenant, const u8 *gid, bool *mine)
+/* The lookup of the address, referenced; or NULL. */
+static struct lookup *lookup_join(u32 tenant, const u8 *gid)
 {
 	struct lookup *lookup, *new = kzalloc(sizeof(*new), GFP_KERNEL);
 
@@ -69,17 +82,27 @@ static struct lookup *lookup_join(u32 tenant, const u8 *gid, bool *mine)
 	init_completion(&new->done);
 	spin_lock(&lookup_lock);
 	lookup = lookup_find(tenant, gid);
-	*mine = !lookup;
-	if (*mine) {
-		lookup = new;
-		hash_add(lookup_table, &new->node, lookup_hash(tenant, gid));
-		new = NULL;
-	} else {
+	if (lookup) {
 		kref_get(&lookup->ref);
+	} else {
+		hash_add(lookup_table, &new->node, lookup_hash(tenant, gid));
+		swap(lookup, new);
 	}
 	spin_unlock(&lookup_lock);
 	kfree(new);
 	return lookup;
+}
+
+/* Returns whether the caller is to do the lookup. */
+static bool lookup_begin(struct lookup *lookup)
+{
+	bool mine;
+
+	spin_lock(&lookup_lock);
+	mine = !lookup->begun;
+	WRITE_ONCE(lookup->begun, true);
+	spin_unlock(&lookup_lock);
+	return mine;
 }
 
 static void lookup_end(struct lookup *lookup, int ret)
@@ -96,14 +119,8 @@ static int lookup_do(struct vqp_ns *ns, const u8 *gid, const struct vqp *vqp, st
 	const ktime_t began = ktime_get();
 	int ret;
 
-	/* One of a tenant's functions does not wait for all that another tenant's ask for. */
-	ret = vqp ? vqp_meta_down(&ns->lookups, vqp) : 0;
-	if (ret)
-		return ret;
 	vqp_count_event(VQP_EV_LOOKUPS);
 	ret = vqp_meta_ask(ns->tenant, gid, vqp, dct);
-	if (vqp)
-		up(&ns->lookups);
 	trace_vqp_lookup(ns->tenant, gid, ret, ktime_us_delta(ktime_get(), began));
 	/* The table is stale: vqp_ns_find() has not found the address on this node. */
 	if (!ret && vqp_meta_is_local(dct))
@@ -111,6 +128,30 @@ static int lookup_do(struct vqp_ns *ns, const u8 *gid, const struct vqp *vqp, st
 	if (!ret)
 		vqp_dct_cache_put(ns->tenant, gid, dct);
 	return ret;
+}
+
+/*
+ * Do the lookup, unless somebody else does. For a VQP that takes one of the namespace's places: one
+ * tenant's functions do not wait for all that another tenant's ask for. Returns 0, with *mine if
+ * the caller has done it; or -EINTR.
+ */
+static int lookup_lead(struct lookup *lookup, struct vqp_ns *ns, const struct vqp *vqp, bool *mine)
+{
+	int ret = 0;
+
+	*mine = false;
+	if (READ_ONCE(lookup->begun))
+		return 0;
+	if (vqp)
+		ret = vqp_meta_down(&ns->lookups, vqp, &lookup->begun);
+	if (ret)
+		return ret == -EALREADY ? 0 : ret;
+	*mine = lookup_begin(lookup);
+	if (*mine)
+		lookup_end(lookup, lookup_do(ns, lookup->gid, vqp, &lookup->dct));
+	if (vqp)
+		up(&ns->lookups);
+	return 0;
 }
 
 /* Is that where the VQP's target was and is not any more? */
@@ -127,12 +168,12 @@ static int lookup_shared(struct vqp_ns *ns, const u8 *gid, const struct vqp *vqp
 	int ret;
 
 	do {
-		lookup = lookup_join(ns->tenant, gid, &mine);
+		lookup = lookup_join(ns->tenant, gid);
 		if (!lookup)
 			return -ENOMEM;
-		if (mine)
-			lookup_end(lookup, lookup_do(ns, gid, vqp, &lookup->dct));
-		ret = vqp_meta_wait(&lookup->done, vqp);
+		ret = lookup_lead(lookup, ns, vqp, &mine);
+		if (!ret)
+			ret = vqp_meta_wait(&lookup->done, vqp);
 		again = false;
 		if (!ret) {
 			ret = lookup->ret;

@@ -29,8 +29,9 @@ struct vqp_route {
  * no parent; -EINTR: the task was killed, or `vqp`, for which the address is wanted unless that is
  * NULL, has failed. Process context.
  *
- * All who look an address up at a time share one lookup. A namespace has VQP_LOOKUPS_MAX under way
- * at most, beside those of the kernel itself, where vqp is NULL.
+ * All who look an address up at a time share one lookup, which one of them does. A namespace has
+ * VQP_LOOKUPS_MAX under way at most; who wants another waits. The kernel itself, for which vqp is
+ * NULL, does not.
  */
 int vqp_meta_route(struct vqp_ns *ns, const u8 *gid, const struct vqp *vqp,
 		   struct vqp_route *route);

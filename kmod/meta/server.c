@@ -89,11 +89,14 @@ int vqp_meta_wait(struct completion *done, const struct vqp *vqp)
 	return 0;
 }
 
-int vqp_meta_down(struct semaphore *sem, const struct vqp *vqp)
+int vqp_meta_down(struct semaphore *sem, const struct vqp *vqp, const bool *moot)
 {
-	while (down_timeout(sem, META_WAIT_JIFFIES))
+	while (down_timeout(sem, META_WAIT_JIFFIES)) {
 		if (!meta_may_wait(vqp))
 			return -EINTR;
+		if (moot && READ_ONCE(*moot))
+			return -EALREADY;
+	}
 	return 0;
 }
 
@@ -108,7 +111,7 @@ static struct vqp *server_vqp(struct meta_server *server, const struct vqp *for_
 	struct vqp *vqp;
 	int ret;
 
-	ret = vqp_meta_down(&server->turn, for_vqp);
+	ret = vqp_meta_down(&server->turn, for_vqp, NULL);
 	if (ret)
 		return ERR_PTR(ret);
 	vqp = server->vqp;

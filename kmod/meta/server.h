@@ -37,7 +37,8 @@ int vqp_meta_ask(u32 tenant, const u8 *gid, const struct vqp *vqp, struct vqp_dc
 
 /* 0; or -EINTR: the task was killed, or `vqp`, unless it is NULL, has failed. */
 int vqp_meta_wait(struct completion *done, const struct vqp *vqp);
-int vqp_meta_down(struct semaphore *sem, const struct vqp *vqp);
+/* As well; or -EALREADY: *moot, unless `moot` is NULL, is true by now, and sem was not free yet. */
+int vqp_meta_down(struct semaphore *sem, const struct vqp *vqp, const bool *moot);
 
 /* Is that node this one? */
 bool vqp_meta_is_local(const struct vqp_dct *dct);

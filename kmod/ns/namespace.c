@@ -11,6 +11,7 @@
 #include "base/counters.h"
 #include "base/dct_cache.h"
 #include "base/hash.h"
+#include "ns/movers.h"
 #include "ns/namespace.h"
 
 struct vqp_net {
@@ -51,6 +52,7 @@ static void ns_free(struct rcu_head *rcu)
 
 	/* All that was in the tables and at the throttle had references, and so is gone. */
 	vqp_throttle_end(&ns->throttle);
+	vqp_movers_destroy(ns->movers);
 	kfree(ns);
 	vqp_count_freed(VQP_OBJ_NS);
 }
@@ -100,6 +102,11 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 
 	if (!ns)
 		return NULL;
+	ns->movers = vqp_movers_create();
+	if (!ns->movers) {
+		kfree(ns);
+		return NULL;
+	}
 	kref_init(&ns->ref);
 	ns->tenant = tenant;
 	memcpy(ns->gid, gid, VQP_GID_BYTES);
@@ -465,9 +472,14 @@ int __init vqp_ns_init(void)
 	struct vqp_net *vnet;
 	int ret;
 
+	ret = vqp_movers_init();
+	if (ret)
+		return ret;
 	ns_wq = alloc_workqueue("vqp_ns", WQ_UNBOUND, 0);
-	if (!ns_wq)
-		return -ENOMEM;
+	if (!ns_wq) {
+		ret = -ENOMEM;
+		goto err_movers;
+	}
 	ns_host = ns_alloc(0, nowhere, "host", init_net.ns.inum);
 	if (!ns_host) {
 		ret = -ENOMEM;
@@ -492,6 +504,8 @@ err_host:
 	vqp_ns_put(ns_host);
 err_wq:
 	destroy_workqueue(ns_wq);
+err_movers:
+	vqp_movers_exit();
 	return ret;
 }
 
@@ -501,6 +515,7 @@ void vqp_ns_exit(void)
 	unregister_pernet_subsys(&ns_net_ops);
 	/* This waits for the namespaces that have not ended yet. */
 	destroy_workqueue(ns_wq);
+	vqp_movers_exit();
 	vqp_ns_put(ns_host);
 }
 

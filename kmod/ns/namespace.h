@@ -26,6 +26,7 @@
 #include "ns/throttle.h"
 
 struct net;
+struct vqp_movers;
 struct vqp_net;
 
 #define VQP_LOOKUPS_MAX	4		/* the most lookups of a namespace that are under way */
@@ -56,6 +57,7 @@ struct vqp_ns {
 	u32 windows, windows_ending;
 	struct vqp_rate asks;		/* windows that its VQPs ask for; under rc/rkey.c's lock */
 	struct semaphore lookups;	/* the lookups that it may still begin */
+	struct vqp_movers *movers;	/* They find targets of its VQPs that have moved. */
 	atomic_t zcopies;		/* the zero-copy sends under way */
 	spinlock_t pulls_lock;		/* guards the fields down to npast_pulls */
 	struct list_head pulls;		/* struct vqp_pull: what other kernels READ */

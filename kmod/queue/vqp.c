@@ -3,6 +3,7 @@
 #include <linux/slab.h>
 #include "base/counters.h"
 #include "base/ids.h"
+#include "ns/movers.h"
 #include "ns/namespace.h"
 #include "queue/carrier.h"
 #include "queue/cq.h"
@@ -255,6 +256,8 @@ void vqp_teardown(struct vqp *vqp)
 	if (vqp_throttle_leave(&vqp->ns->throttle, &vqp->turn))
 		vqp_put(vqp);
 	if (cancel_work_sync(&vqp->work))
+		vqp_put(vqp);
+	if (!vqp_is_kernels(vqp) && vqp_movers_leave(vqp->ns->movers, &vqp->move))
 		vqp_put(vqp);
 	/* Who queues the work from here on did not see that it is over; it must not do more. */
 	WRITE_ONCE(vqp->todo, 0);

@@ -146,6 +146,8 @@ struct vqp {
 
 	unsigned long todo;		/* bits of enum vqp_todo that work is to do */
 	struct workqueue_struct *wq;	/* work runs here */
+	/* for one of ns->movers, under their lock; not used by the kernel's own */
+	struct vqp_wait move;
 	union {
 		struct work_struct work;
 		struct rcu_head rcu;	/* used when work has released everything */

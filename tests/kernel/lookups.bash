@@ -24,6 +24,35 @@ asks_at_once() {
 	wait
 }
 
+# NAME: the meta server answers those there who ask for what nobody has.
+is_answered() { [[ $(inside "$1" vqpt send 10.98.9.9 700 2>&1) == *EHOSTUNREACH* ]]; }
+
+# How many processes wait in a connect.
+askers() {
+	local pid count=0
+	for pid in $(pgrep -x vqpt); do
+		! grep -qs '\<vqp_connect' "/proc/$pid/stack" || ((++count))
+	done
+	echo "$count"
+}
+
+askers_are() { (($(askers) == $1)); }
+
+# COUNT NAME ADDRESS...: a process for each address there asks for it. All of them wait, and that many lookups begin.
+begin() {
+	local lookups asking address
+	lookups=$(events lookups) asking=$(askers)
+	for address in "${@:3}"; do
+		setsid -f ip netns exec "$2" vqpt send "$address" 700 >/dev/null 2>&1 </dev/null
+	done
+	eventually askers_are $((asking + $# - 2))
+	eventually more_than lookups $((lookups + $1 - 1))
+	echo "$(($(events lookups) - lookups)) lookups"
+	(($(events lookups) == lookups + $1))
+	# none has been answered meanwhile, which would have let others begin
+	askers_are $((asking + $# - 2))
+}
+
 # NAME: one process after the other there asks for addresses that nobody has, until stop_all.
 asks_for_many() {
 	touch /run/vqp/asking
@@ -42,6 +71,16 @@ storm() {
 all_send() {
 	vqpctl vqps --json | jq -e --argjson count "$1" \
 		'map(select(.state == "connected" and .sends_pending + .tx_msgs > 0)) | length >= $count'
+}
+
+# NAME ADDRESS PORT: VQPs that end there are gone while those of the storm still wait.
+end_beside_storm() {
+	local before
+	before=$(alive vqp)
+	no_more() { (($(alive vqp) <= before)); }
+	inside "$1" vqpt cycle "$2" "$3" --count=20
+	eventually no_more
+	pgrep -f 'vqpt storm'
 }
 
 # SECONDS: the storm is killed, and its process gone by then.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,budget:120
+# bats file_tags=nodes,budget:180
 # What many VQPs, and those of a hostile function, may cost meta servers and others that look addresses up. The meta
 # server is on node 1, and whoever asks it is on node 2.
 
@@ -52,4 +52,21 @@ teardown_file() {
 @test "who asks for what nobody has does not keep another tenant waiting" {
 	on 1 'box lookups-e 14 10.97.0.5; serve lookups-e echo-server 700'
 	on 2 'asks_for_many lookups-b; eventually inside lookups-c vqpt send 10.97.0.5 700'
+}
+@test "a tenant has four lookups under way at most, and another tenant's begin beside them" {
+	on 2 'eventually is_answered lookups-b'
+	fault partition 1
+	on 2 'begin 4 lookups-b 10.98.1.{1..9}; begin 1 lookups-c 10.98.1.1'
+}
+@test "who wants to know what another waits to look up looks it up himself, if he may" {
+	on 2 'box lookups-f 13 10.97.0.6; eventually is_answered lookups-b'
+	fault partition 1
+	on 2 'begin 4 lookups-b 10.98.2.{1..4}; begin 0 lookups-b 10.98.2.5; begin 1 lookups-f 10.98.2.5'
+}
+@test "a tenant's 2,000 VQPs whose target and meta server are silent do not keep another's from ending" {
+	on 1 'serve lookups-a echo-server 700; kill -STOP $pid'
+	on 2 'box lookups-g 14 10.97.0.7; serve lookups-g echo-server 700'
+	on 2 'eventually is_answered lookups-c; storm lookups-b 10.97.0.1 700 2000'
+	fault partition 1
+	on 2 'sleep 3; end_beside_storm lookups-c 10.97.0.7 700'
 }
