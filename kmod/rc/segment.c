@@ -41,7 +41,8 @@ struct segment {
 	struct vqp *vqp;		/* referenced */
 	struct vqp_send *send;		/* in vqp.unsent or vqp.lent while the segment is posted */
 	bool last;			/* The segment is the last of send. */
-	u32 psn_end;			/* the PSN behind the last that the segment uses */
+	u32 psn_begin;			/* the first PSN that the segment uses, ... */
+	u32 psn_end;			/* ... and the one behind the last */
 	struct page *last_page;		/* where the last bytes of the segment are */
 	u32 last_offset;		/* the offset in that page of the last piece */
 	u32 last_bytes;			/* the length of that piece */
@@ -258,6 +259,7 @@ static int segment_queue(struct segment *segment, struct vqp *vqp, u32 bytes, u6
 		ret = 0;
 		kref_get(&link->ref);
 		kref_get(&vqp->ref);
+		segment->psn_begin = link->psn;
 		link->psn = (link->psn + psns) & VQP_PSN_MASK;
 		segment->psn_end = link->psn;
 		list_add_tail(&segment->entry, &link->posted);
@@ -438,11 +440,27 @@ static enum vqp_send_fate segment_fate(const struct segment *segment, bool known
 	return psn_reached(psn, segment->psn_end) ? VQP_SEND_DONE : VQP_SEND_AGAIN;
 }
 
+/*
+ * Can the target have reached `psn`? All before the first segment that is left has completed, and
+ * the QP was given none behind psn_given. The device has told of the probe that it moved the PSN
+ * (rc/link.c), but that was before the target's QP was stopped.
+ */
+static bool link_may_have_reached(struct vqp_link *link, u32 psn)
+{
+	const struct segment *first;
+	u32 from;
+
+	first = list_first_entry_or_null(&link->posted, struct segment, entry);
+	from = first ? first->psn_begin : link->psn_given;
+	return ((psn - from) & VQP_PSN_MASK) <= ((link->psn_given - from) & VQP_PSN_MASK);
+}
+
 void vqp_segments_settle(struct vqp_link *link, bool known, u32 psn)
 {
 	struct segment *segment, *next;
 	struct vqp *vqp;
 
+	known = known && link_may_have_reached(link, psn);
 	list_for_each_entry_safe(segment, next, &link->posted, entry) {
 		list_del(&segment->entry);
 		vqp = segment->vqp;

@@ -37,8 +37,8 @@ void vqp_segments_release(struct vqp_link *link);
 
 /*
  * Afterwards: decide about each segment. A WRITE that ends before `psn` was carried out. READs, and
- * WRITEs that the target did not carry out, go by dc. If `psn` is not known, a WRITE that the QP
- * was given is lost, and its request fails.
+ * WRITEs that the target did not carry out, go by dc. If `psn` is not known, or cannot be right, a
+ * WRITE that the QP was given is lost, and its request fails.
  */
 void vqp_segments_settle(struct vqp_link *link, bool known, u32 psn);
 

@@ -25,10 +25,20 @@ setup_file() {
 	on 1 'inside vqp-a vqpt send 10.90.0.3 720 --count=20'
 }
 @test "lanes that fail time and again cost no request" {
-	on_each bash -c 'source /vqp/tests/kernel/lies.bash; lies psn=N'
+	on_each bash -c 'source /vqp/tests/kernel/lies.bash; lies psn=N stopped=N'
 	on 1 "weave 10.90.0.3 $(server weave-server 710)"
 	on 2 'for _ in {1..10}; do fail_qps ud; sleep 0.3; done'
 	on 1 woven_end
+	on_each bash -c 'source /vqp/tests/kernel/lies.bash; lies psn=Y stopped=Y'
+}
+@test "where a queue pair that was stopped tells of no progress, what may have been carried out is not repeated" {
+	can_lose 1
+	on_each bash -c 'source /vqp/tests/kernel/lies.bash; lies psn=N stopped=Y'
+	on 1 "weave 10.90.0.3 $(server weave-server 712)"
+	on 1 'lose 0x11; eventually woven_ended || { lose_no_more; false; }
+		lose_no_more; grep "completed with status 12" $woven-vqp-a'
+	# the server has seen nothing wrong
+	on 2 'pgrep -x vqpt'
 	on_each bash -c 'source /vqp/tests/kernel/lies.bash; lies psn=Y'
 }
 

@@ -19,6 +19,10 @@ static bool psn = true;
 module_param(psn, bool, 0644);
 MODULE_PARM_DESC(psn, "query_qp tells the receive PSN that the QP was given, however far it is (irdma)");
 
+static bool stopped = true;
+module_param(stopped, bool, 0644);
+MODULE_PARM_DESC(stopped, "query_qp does so of a QP that has been stopped");
+
 static bool events = true;
 module_param(events, bool, 0644);
 MODULE_PARM_DESC(events, "a QP that fails says so by an event; requests complete when the consumer sees to it");
@@ -301,7 +305,7 @@ static int liar_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 
 	spin_lock_bh(&liar_lock);
 	q = find_qp(qp);
-	if (!ret && q && psn)
+	if (!ret && q && (psn || (stopped && q->stopped)))
 		attr->rq_psn = q->first_psn;
 	spin_unlock_bh(&liar_lock);
 	srcu_read_unlock(&liar_srcu, token);
