@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -6,6 +7,8 @@
 #include <linux/nsproxy.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
+#include <net/net_namespace.h>
 #include "api/api.h"
 #include "base/counters.h"
 #include "dev/context.h"
@@ -54,13 +57,25 @@ static int context_open_mapped(struct vqp_context *ctx)
 	return 0;
 }
 
+/*
+ * The host's own namespace is for those who may administer it. vqp_open() looks at the caller; but
+ * who opened the device has the use of the context as well, and may have handed it to the caller.
+ */
+static bool context_may_open(const struct vqp_context *ctx, const struct net *net)
+{
+	return !net_eq(net, &init_net) ||
+	       file_ns_capable(ctx->file, &init_user_ns, CAP_NET_ADMIN);
+}
+
 int vqp_context_attach(struct vqp_context *ctx, const u8 *gid)
 {
+	struct net *net = current->nsproxy->net_ns;
 	int ret = 0;
 
 	if (!vqp_owner_is_bound(&ctx->owner)) {
-		ret = context_open_mapped(ctx) ?:
-		      vqp_open(&ctx->owner, current->nsproxy->net_ns, gid);
+		if (!context_may_open(ctx, net))
+			return -EPERM;
+		ret = context_open_mapped(ctx) ?: vqp_open(&ctx->owner, net, gid);
 		/* Another thread may have attached the context meanwhile. */
 		if (ret == -EISCONN)
 			ret = 0;

@@ -30,7 +30,8 @@ void vqp_context_destroy(struct vqp_context *ctx);
 /*
  * Attach the context, once, to the namespace with address `gid` of the caller's network namespace,
  * or to the oldest one if `gid` is NULL. To attach it again to the same does nothing. Returns 0;
- * -EISCONN if it is attached to another; or an error of vqp_open() or of opening the device.
+ * -EISCONN if it is attached to another; -EPERM also if the namespace is the host's own and who
+ * opened the device lacks CAP_NET_ADMIN; or an error of vqp_open() or of opening the device.
  * Process context.
  */
 int vqp_context_attach(struct vqp_context *ctx, const u8 *gid);

@@ -89,6 +89,10 @@ bad_both() { on 1 "$(script "$near" "$@"; script "$far" "$@")"; }
 	bad attach-nowhere EADDRNOTAVAIL
 }
 
+@test "attach: to the host's own namespace is not for who got the descriptor of an ordinary user (EPERM)" {
+	bad attach-handed OK
+	on 1 '[[ $(vqpt bad attach-handed) == EPERM ]]'
+}
 @test "attach: a context stays where it is (EISCONN)" { bad attach-late EISCONN attach-again OK; }
 
 @test "attach: the oldest is that of those who do not ask; each has its own ports, and ends alone" {

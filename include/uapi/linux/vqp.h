@@ -47,7 +47,8 @@
  * Attach to the VQP namespace with address gid, or, if gid is all zeros, to the oldest one of the
  * caller's network namespace. To attach to the same namespace again is no error. ENONET if the
  * network namespace has no VQP namespace; EADDRNOTAVAIL if it has none with that address; EISCONN
- * if the context is attached to another; EPERM if it is the host's own, which needs CAP_NET_ADMIN.
+ * if the context is attached to another; EPERM if it is the host's own, for which the caller and
+ * whoever opened the device need CAP_NET_ADMIN.
  */
 struct vqp_attach {
 	__u8  gid[VQP_GID_BYTES];	/* in: the address, or zeros; out: the address */

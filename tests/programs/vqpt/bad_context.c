@@ -165,6 +165,25 @@ static int attach_any(struct bad *b)
 	return on_new_context(attach_oldest);
 }
 
+/* An ordinary user has opened the device, and root attaches the context. */
+static int attach_handed(struct bad *b)
+{
+	int fd, err;
+
+	(void)b;
+	if (seteuid(65534))
+		return errno;
+	fd = open(VQP_DEVICE_PATH, O_RDWR);
+	err = errno;
+	if (seteuid(0))
+		vqpt_die(errno, "seteuid");
+	if (fd < 0)
+		vqpt_die(err, VQP_DEVICE_PATH);
+	err = attach_oldest(fd);
+	close(fd);
+	return err;
+}
+
 static int attach_flags(struct bad *b)
 {
 	struct vqp_attach arg = { .flags = 1 };
@@ -234,6 +253,7 @@ const struct bad_case bad_contexts[] = {
 	{ "unattached-call", BAD_NOTHING, unattached_call },
 	{ "unattached-mmap", BAD_NOTHING, unattached_mmap },
 	{ "attach-any", BAD_NOTHING, attach_any },
+	{ "attach-handed", BAD_NOTHING, attach_handed },
 	{ "attach-flags", BAD_CONTEXT, attach_flags },
 	{ "attach-reserved", BAD_CONTEXT, attach_reserved },
 	{ "attach-nowhere", BAD_NOTHING, attach_nowhere },
