@@ -324,6 +324,8 @@ int vqp_post_recv(struct vqp *vqp, struct vqp_post *arg)
 			break;
 		}
 		arg->posted++;
+		if (arg->posted % VQP_CARRIER_DEPTH == 0)
+			cond_resched();
 	}
 	kvfree(list.heap);
 	if (arg->posted)
