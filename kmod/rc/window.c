@@ -267,7 +267,7 @@ static struct window_holder *window_hold(struct vqp_window *window, struct vqp_r
 	vqp_rc_target_hold(target);
 	new->target = target;
 	list_add(&new->window_link, &window->holders);
-	list_add(&new->target_link, &target->windows);
+	list_add_tail(&new->target_link, &target->windows);
 	return new;
 }
 
@@ -448,12 +448,14 @@ static struct vqp_window *window_ending(struct vqp_rc_target *target)
 
 /*
  * Write what the initiator of `target` is to be told next, and note which windows it then lets go
- * of: one, or all of a region. False: nothing is to be told.
+ * of: one, or all of a region. Windows of that namespace go behind all others, so that namespaces
+ * take turns however many regions of theirs end. False: nothing is to be told.
  */
 static bool window_next_revoke(struct vqp_rc_target *target, struct vqp_rpc_msg *msg)
 {
-	struct window_holder *holder;
+	struct window_holder *holder, *next;
 	struct vqp_window *window;
+	LIST_HEAD(behind);
 	bool alone;
 
 	mutex_lock(&window_mutex);
@@ -469,9 +471,13 @@ static bool window_next_revoke(struct vqp_rc_target *target, struct vqp_rpc_msg 
 			.index = cpu_to_be32(window->index),
 		};
 		memcpy(msg->gid, window->mr->ns->gid, VQP_GID_BYTES);
-		list_for_each_entry(holder, &target->windows, target_link)
+		list_for_each_entry_safe(holder, next, &target->windows, target_link) {
 			holder->told = holder->window == window ||
 				       (!alone && holder->window->mr == window->mr);
+			if (holder->window->mr->ns == window->mr->ns)
+				list_move_tail(&holder->target_link, &behind);
+		}
+		list_splice_tail(&behind, &target->windows);
 	}
 	mutex_unlock(&window_mutex);
 	return window;
