@@ -122,3 +122,21 @@ begin_weaving() {
 		eventually vqps_are
 		inside vqp-a vqpt send 10.90.0.3 720 --bytes=64K --depth=4 --count=20"
 }
+
+# PORT:KEY:ADDR: what comes of a READ there, in node 1's vqp-a, that node 2 sends as its kernel READs messages.
+kernel_reads() {
+	on 2 "while sleep 0.3; do vqpctl ping --netns vqp-c --count 1 10.90.0.1; done >/dev/null 2>&1 &
+		trap 'kill \$!' EXIT
+		fuzz-packets --read --to 10.77.0.1 --from 10.77.0.2 --target 10.90.0.1:$1:64 --seed $RANDOM"
+}
+
+@test "a peer's kernel READs what a region grants or a send names, and nothing else" {
+	granted=$(on 1 'serve vqp-a mem-server 702; echo $port:$key:$addr')
+	hidden=$(on 1 'serve vqp-a mem-server 703 --access=1; echo $port:$key:$addr')
+	[ "$(kernel_reads "$granted")" = read ]
+	[ "$(kernel_reads "$hidden")" = refused ]
+	begin_weaving
+	[ "$(kernel_reads "$hidden")" = refused ]
+	on 1 'is_pulled; woven_end'
+	[ "$(kernel_reads "$hidden")" = refused ]
+}

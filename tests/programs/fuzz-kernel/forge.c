@@ -5,6 +5,7 @@
 #define FLOW_FIRST	0x40000000U	/* far from what kernels count up from */
 #define STRANGER_FLOOD	400U		/* initiators; a lane has room for more than twice as many */
 #define PAYLOAD_MOST	3900U
+#define READ_BYTES	8U	/* of a READ in a kernel's name */
 #define EPOCH_AT	8	/* src_epoch in a packet, and the flow */
 #define FLOW_AT		16
 #define FLOW_END	20
@@ -359,4 +360,24 @@ void forge_next(struct forge *forge, struct forged *out)
 	/* A replayed packet must stay what it was, or it might become the next one of its flow: of no stranger. */
 	if (out->kind == FORGE_MUTATED || (!forge->stranger && percent(forge, 20)))
 		mutate(forge, out);
+}
+
+void forge_kernel_read(struct forge *forge, u32 flow, struct forged *out)
+{
+	struct vqp_pkt pkt = {};
+
+	fill_base(forge, &pkt, flow, flow);
+	pkt.op = VQP_OP_READ;
+	pkt.addr = forge->target->addr;
+	pkt.rkey = forge->target->key;
+	pkt.msg_bytes = READ_BYTES;
+	fill_open(forge, &pkt, pkt.psn, 1);
+	pkt.src_qp = 0;
+	pkt.stamp = forge->stamp;
+	pkt.age = 0;
+	pkt.echo = forge->echo;
+	build(forge, out, &pkt);
+	out->kind = FORGE_VALID;
+	out->qkey = tap_recent(forge->tap, true, 0)->qkey;
+	out->qpn = lane_of(forge, flow);
 }

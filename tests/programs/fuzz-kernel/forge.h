@@ -59,6 +59,12 @@ void forge_init(struct forge *forge);
 /* The next packet; at least one to the target was captured. */
 void forge_next(struct forge *forge, struct forged *out);
 
+/*
+ * A READ of the target's first bytes in flow `flow`, as a VQP of this node's kernel sends it, which
+ * has no number. It is of that node unless the forger is a stranger.
+ */
+void forge_kernel_read(struct forge *forge, u32 flow, struct forged *out);
+
 /* An answer that came. */
 void forge_take(struct forge *forge, const struct vqp_pkt *answer);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * fuzz-packets: send forged packets to another node's vqp, while this node's
- * own kernel talks to it; from that conversation come the keys. Runs as root.
+ * own kernel talks to it; from that conversation come the keys. Or send it a
+ * READ in that kernel's name, and say what comes of it. Runs as root.
  */
 #include <err.h>
 #include <getopt.h>
@@ -16,13 +17,15 @@
 
 #define BURST		16	/* packets, between looks at what came */
 #define SILENCE_S	20	/* that long without a packet of the kernel's to learn from */
+#define READ_FLOW	0x50000000U	/* from here on; kernels count up from little */
+#define READ_WAIT_US	100000	/* for an answer */
 
 struct options {
 	uint64_t seed;
 	unsigned long seconds, pause_us;
 	const char *interface;
 	u8 from[VQP_GID_BYTES], to[VQP_GID_BYTES];
-	bool stranger;
+	bool stranger, read;
 	u32 tenant;
 	struct target target;
 };
@@ -74,6 +77,49 @@ static void send_burst(void)
 	}
 }
 
+/* The answer to a READ of the flows from `first` up to `last`: what it says, or NULL if none has come. */
+static const char *read_answer(u32 first, u32 last)
+{
+	const char *said = NULL;
+	struct vqp_pkt pkt;
+	const u8 *at;
+	u32 bytes;
+
+	while ((bytes = ud_receive(&ud, &at))) {
+		if (vqp_wire_parse(at, bytes, &pkt))
+			errx(1, "the target sent a malformed packet of %u bytes", bytes);
+		forge_take(&forge, &pkt);
+		if (pkt.flow < first || pkt.flow > last)
+			continue;
+		if (pkt.op == VQP_OP_READ_RESP)
+			said = "read";
+		else if (pkt.op == VQP_OP_NAK && pkt.nak == VQP_NAK_ACCESS)
+			said = "refused";
+	}
+	return said;
+}
+
+/* A flow is taken on its own lane alone, and may be challenged: the next one is on another, and knows the echo. */
+static void read_once(void)
+{
+	const u32 first = READ_FLOW + rnd_below(&forge.rnd, 1U << 24);
+	const char *said = NULL;
+	time_t began = time(NULL);
+	struct forged forged;
+	u32 flow;
+
+	for (flow = first; !said; flow++) {
+		if (time(NULL) - began > SILENCE_S)
+			errx(1, "the target answers no READ");
+		tap_read(&tap);
+		forge_kernel_read(&forge, flow, &forged);
+		ud_send(&ud, forged.qpn, forged.qkey, forged.buf, forged.bytes);
+		usleep(READ_WAIT_US);
+		said = read_answer(first, flow);
+	}
+	puts(said);
+}
+
 static void report(void)
 {
 	int i;
@@ -94,6 +140,7 @@ static void usage(FILE *out)
 	      "  --from ADDRESS   of this node, to send from\n"
 	      "  --target ...     a VQP there, and memory it offers\n"
 	      "  --stranger       --from is not the address of this node's kernel: disturb nobody\n"
+	      "  --read           one READ in the name of this node's kernel; prints \"read\" or \"refused\"\n"
 	      "  --tenant N       of the target (default 9)\n"
 	      "  --seed N         of all that is chosen (default: the time)\n"
 	      "  --seconds N      end after so long (default 10)\n"
@@ -114,6 +161,7 @@ static void parse_options(int argc, char **argv)
 		{ "from", required_argument, NULL, 'f' },
 		{ "target", required_argument, NULL, 'g' },
 		{ "stranger", no_argument, NULL, 'x' },
+		{ "read", no_argument, NULL, 'r' },
 		{ "tenant", required_argument, NULL, 'n' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "seconds", required_argument, NULL, 'd' },
@@ -131,6 +179,7 @@ static void parse_options(int argc, char **argv)
 		case 'f': parse_address(optarg, options.from); break;
 		case 'g': target_parse(optarg, &options.target); break;
 		case 'x': options.stranger = true; break;
+		case 'r': options.read = true; break;
 		case 'n': options.tenant = (u32)strtoul(optarg, NULL, 0); break;
 		case 's': options.seed = strtoull(optarg, NULL, 0); break;
 		case 'd': options.seconds = strtoul(optarg, NULL, 0); break;
@@ -165,6 +214,10 @@ int main(int argc, char **argv)
 	forge_init(&forge);
 	ud_open(&ud, options.from, options.to, forge.qkey);
 	forge.qpn = ud.qp->qp_num;
+	if (options.read) {
+		read_once();
+		return 0;
+	}
 	for (began = time(NULL); (unsigned long)(time(NULL) - began) < options.seconds; ) {
 		tap_read(&tap);
 		take_answers();
