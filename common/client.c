@@ -199,22 +199,29 @@ static int parse_reply(const char *line, json_t **reply, struct vqp_error *error
 	return ret;
 }
 
-/* A container's start depends on an add, and on the policy that may be asked before. */
+/*
+ * A container's start depends on an add, and on the policy that may be asked before. Neither does
+ * anything else if it is carried out twice.
+ */
 static bool is_of_start(const char *op)
 {
 	return op && (!strcmp(op, "add") || !strcmp(op, "policy"));
 }
 
-int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json_t **reply, struct vqp_error *error)
+/* Has vqpd ended before it answered, by what call_once() has returned? */
+static bool has_ended(int ret)
 {
-	const char *op = json_string_value(json_object_get(request, "op"));
-	const int start_ms = is_of_start(op) ? VQPD_START_ADD_MS : VQPD_START_MS;
-	const long long deadline = now_ms() + VQPD_TIMEOUT_MS;
+	return ret == -EPIPE || ret == -ECONNRESET || ret == -EPROTO;
+}
+
+/* Returns as vqpd_call() does, and gives vqpd `start_ms` to be there. */
+static int call_once(const char *path, const json_t *request, int netns_fd, long long deadline, int start_ms,
+		     json_t **reply, struct vqp_error *error)
+{
 	char *line = NULL;
 	int fd, ret;
 
-	*reply = NULL;
-	fd = open_socket(socket_path ? socket_path : VQPD_SOCKET_PATH, deadline, start_ms, error);
+	fd = open_socket(path, deadline, start_ms, error);
 	if (fd < 0)
 		return fd;
 	ret = send_line(fd, request, netns_fd, deadline, error);
@@ -224,6 +231,23 @@ int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json
 		ret = parse_reply(line, reply, error);
 	free(line);
 	close(fd);
+	return ret;
+}
+
+int vqpd_call(const char *socket_path, const json_t *request, int netns_fd, json_t **reply, struct vqp_error *error)
+{
+	const bool starts = is_of_start(json_string_value(json_object_get(request, "op")));
+	const int start_ms = starts ? VQPD_START_ADD_MS : VQPD_START_MS;
+	const char *path = socket_path ? socket_path : VQPD_SOCKET_PATH;
+	const long long deadline = now_ms() + VQPD_TIMEOUT_MS;
+	int ret;
+
+	*reply = NULL;
+	while (has_ended(ret = call_once(path, request, netns_fd, deadline, start_ms, reply, error)) && starts &&
+	       now_ms() < deadline) {
+		vqp_error_clear(error);
+		poll(NULL, 0, RETRY_MS);
+	}
 	return ret;
 }
 

@@ -10,14 +10,15 @@
 
 #define VQPD_SOCKET_PATH	"/run/vqp/vqpd.sock"
 #define VQPD_TIMEOUT_MS		10000		/* the time limit of a call */
-#define VQPD_START_ADD_MS	2000		/* of it, what a container's start waits for a vqpd that is being started, */
+#define VQPD_START_ADD_MS	8000		/* of it, what a container's start waits for a vqpd that is being started, */
 #define VQPD_START_MS		500		/* and what other requests do */
 #define VQPD_REPLY_MAX		(16U << 20)	/* bytes */
 
 /*
  * Sends `request`, an object that is not consumed, to the socket at socket_path, or at
  * VQPD_SOCKET_PATH if that is NULL, and waits for the answer; a container should not fail to start
- * because vqpd is started anew at that moment. With it goes netns_fd, the network namespace that the
+ * because vqpd is started anew at that moment. So what a start asks is asked again if vqpd ends
+ * before it answers. With it goes netns_fd, the network namespace that the
  * request is about, which stays the caller's; it is negative if there is none.
  *
  * Returns 0 if vqpd has done what was asked; *reply is its answer, which the caller releases with

@@ -271,6 +271,41 @@ static void an_add_waits_for_a_vqpd_that_is_being_started(void **state)
 	start_while_called(*state, true);
 }
 
+/* One that ends before it answers, and another that answers. */
+static void *end_and_answer(void *data)
+{
+	struct fixture *f = data;
+
+	answer(f);
+	f->says = "{\"ok\":true}\n";
+	return answer(f);
+}
+
+static int call_while_it_ends(struct fixture *f, const char *op, const char *says, struct vqp_error *error)
+{
+	int ret;
+
+	f->says = says;
+	assert_int_equal(pthread_create(&f->thread, NULL, end_and_answer, f), 0);
+	ret = call_as(f, op, error);
+	/* which another call lets end, if this one has not */
+	if (ret)
+		assert_int_equal(call_as(f, "add", &(struct vqp_error){ 0 }), 0);
+	pthread_join(f->thread, NULL);
+	return ret;
+}
+
+static void what_a_start_asks_is_asked_again_when_vqpd_ends(void **state)
+{
+	struct vqp_error error = { 0 };
+
+	assert_int_equal(call_while_it_ends(*state, "add", NULL, &error), 0);
+	assert_int_equal(call_while_it_ends(*state, "policy", "{\"ok\":tr", &error), 0);
+	assert_null(error.text);
+	assert_int_equal(call_while_it_ends(*state, "del", NULL, &error), -EPROTO);
+	vqp_error_clear(&error);
+}
+
 static void assert_gives_up(struct fixture *f, const char *op, long long after_ms)
 {
 	const long long began_ms = time_ms;
@@ -436,6 +471,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nonsense_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_hangup_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_there_says_how_to_start_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_a_start_asks_is_asked_again_when_vqpd_ends, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_add_waits_for_a_vqpd_that_is_being_started, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_is_waited_for_for_ever, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_signal_while_it_connects_is_no_failure, setup, teardown),
