@@ -78,6 +78,51 @@ asked_within() {
 		}' /run/vqp/trace
 }
 
+tells_by_probes() { begin_tracing; [[ -e $tracing/kprobe_events ]]; }
+
+# COMMAND...: for how many microseconds, at most, one post had a VQP's lock meanwhile, with bottom halves off.
+longest_post() {
+	local status=0
+	begin_probes 'p:vqp_test/post vqp_send_queue' 'r:vqp_test/posted vqp_send_queue'
+	"$@" >&2 || status=$?
+	end_probes
+	((!status)) && awk '
+		match($0, /[0-9]+[.][0-9]+: post(ed)?: /) {
+			at = substr($0, RSTART) + 0
+			if (/ post: /) began[$1] = at
+			else if (at - began[$1] > longest) longest = at - began[$1]
+		}
+		END { printf "%d\n", longest * 1000000; exit !longest }' /run/vqp/trace
+}
+
+# TIMES COMMAND...: the least of what so many runs of it say. When a node stands still, since its machine has others to
+# run, that lengthens some of them.
+least_of() {
+	local i said least=0
+	for ((i = 0; i < $1; i++)); do
+		said=$("${@:2}") || return
+		((least && least <= said)) || least=$said
+	done
+	echo "$least"
+}
+
+# TIMES MEASURE ADDRESS PORT KEY ADDR: by that measure, a list of 2,000 requests to memory that nobody offers costs others
+# no more than so many times what one of 32 does, which need as many windows as are looked up in one piece.
+list_costs_at_most() {
+	local short list
+	short=$(least_of 5 "$2" stray "${@:3}" 32)
+	list=$(least_of 5 "$2" stray "${@:3}" 2000)
+	echo "$2: $list us with a list of 2,000, $short us with one of 32"
+	((list <= $1 * short))
+}
+
+# ADDRESS PORT KEY ADDR COUNT: READs by a link, and while it is there a list of as many requests to memory that nobody
+# offers, of 16 SGEs of 4 MiB each.
+stray() {
+	brings rc_requests 10 inside vqp-a vqpt read "${@:1:4}" --count=100 &&
+		inside vqp-a vqpt stray "${@:1:3}" 0x100000000000 --list="$5" --sges=16 --bytes=4M
+}
+
 # NAME: it ended.
 woven_ended() { grep -q '^status' "$woven-${1:-vqp-a}"; }
 

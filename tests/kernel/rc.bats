@@ -83,6 +83,13 @@ reads() {
 		asked_within 256 4096"
 }
 
+# By a ratio, since a machine that emulates nodes is as slow as it likes.
+@test "such a list has a VQP's lock for no longer at a time than a short one" {
+	on 1 tells_by_probes || skip "this kernel has no events by kprobes"
+	target=$(server mem-server 711)
+	NODE_TIMEOUT=400 on 1 "list_costs_at_most 6 longest_post 10.90.0.3 $target"
+}
+
 @test "1,000 times from dc to rc and back: all requests once, and in order" {
 	before=$(on 1 'events rc_switches')
 	begin_weaving
