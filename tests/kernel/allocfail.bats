@@ -42,7 +42,7 @@ fail_each() {
 
 # ---- each allocation of a call, by itself ----
 
-@test "contexts" { fail_each open first-query query close; }
+@test "contexts" { fail_each open attach query close; }
 @test "completion queues" { fail_each cq cq-large cq-mmap; }
 @test "memory: arenas" { fail_each arena mr-arena; }
 @test "memory: of the process" { fail_each mr-user mr-user-large mr-dereg; }
