@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/list.h>
-#include <linux/minmax.h>
 #include "ageing.h"
 
 void vqp_ageing_init(struct vqp_ageing *set)
@@ -24,7 +23,7 @@ void vqp_ageing_del(struct vqp_ageing *set, struct vqp_aged *aged)
 
 struct vqp_aged *vqp_ageing_oldest(struct vqp_ageing *set, bool (*may_go)(struct vqp_aged *aged))
 {
-	u32 looks = min_t(u32, set->count, VQP_AGEING_LOOKS);
+	u32 looks = set->count ? VQP_AGEING_LOOKS : 0;
 	struct vqp_aged *aged;
 
 	while (looks--) {

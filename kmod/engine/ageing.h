@@ -13,7 +13,8 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 
-#define VQP_AGEING_LOOKS	16	/* So many are looked at to make room for one. */
+/* So many looks are taken to make room for one, several at each member of a small set. */
+#define VQP_AGEING_LOOKS	16
 
 struct vqp_aged {
 	struct list_head link;		/* in vqp_ageing.list */

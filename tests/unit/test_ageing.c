@@ -100,6 +100,20 @@ static void what_may_not_go_stays(void **state)
 		assert_null(evict());
 }
 
+/* What is in use goes if nothing else may, wherever it stands. */
+static void who_may_go_does_in_a_small_set(void **state)
+{
+	(void)state;
+	for (u32 first = 0; first < 2; first++) {
+		vqp_ageing_init(&env.set);
+		env.pinned = 1;
+		vqp_ageing_add(&env.set, &env.members[first]);
+		vqp_ageing_add(&env.set, &env.members[!first]);
+		vqp_aged_use(&env.members[1]);
+		assert_ptr_equal(evict(), &env.members[1]);
+	}
+}
+
 static void a_single_member_goes(void **state)
 {
 	(void)state;
@@ -118,6 +132,7 @@ int main(void)
 		cmocka_unit_test_setup(what_is_in_use_outlives_a_flood, setup),
 		cmocka_unit_test_setup(one_goes_if_all_are_in_use, setup),
 		cmocka_unit_test_setup(what_may_not_go_stays, setup),
+		cmocka_unit_test_setup(who_may_go_does_in_a_small_set, setup),
 		cmocka_unit_test_setup(a_single_member_goes, setup),
 	};
 
