@@ -8,6 +8,8 @@ source /vqp/tests/kernel/rc.bash
 # COUNT: there are so many windows at least
 windows_are() { (($(alive window) >= $1)); }
 
+none_alive() { (($(alive vqp) == 0)); }
+
 # The server is killed: how long does it take until it has gone?
 gone_in_ms() {
 	local begin=${EPOCHREALTIME/[.,]/}

@@ -128,19 +128,22 @@ links_to_2() { on 2 "echo $1 >/sys/module/vqp/parameters/rc_max"; }
 	NODE_TIMEOUT=250 on 2 'within 200 calls_are 3; calls_were_together 3'
 }
 
-# NODE NAME: vqp-f is written to from there
-writes_to_f() { on "$1" "known $2 10.90.0.6; inside $2 vqpt write 10.90.0.6 735 $target --bytes=5000 --count=5"; }
+# NODE NAME: vqp-f is written to from there once. Its server's VQPs, which lead back to the node, are gone afterwards.
+write_to_f() {
+	target=$(on 4 'serve vqp-f mem-server 735 --bytes=5000; echo $key $addr')
+	on "$1" "known $2 10.90.0.6; inside $2 vqpt write 10.90.0.6 735 $target --bytes=5000"
+	on 4 'stop_all; eventually none_alive'
+}
 
 @test "a node that may remember one peer and two addresses serves three nodes in turn" {
 	on 4 'remove_boxes
 		bash /vqp/tests/programs/services unload
 		bash /vqp/tests/programs/services start rc_busy=16 peers_max=1 cache_max=2
 		box vqp-f 9 10.90.0.6'
-	target=$(on 4 'serve vqp-f mem-server 735 --bytes=5000; echo $key $addr')
 	for _ in 1 2 3; do
-		writes_to_f 1 vqp-a
-		writes_to_f 2 vqp-c
-		writes_to_f 3 vqp-e
+		write_to_f 1 vqp-a
+		write_to_f 2 vqp-c
+		write_to_f 3 vqp-e
 	done
 	# one of them is that of the meta server, to which the node has a VQP
 	on 4 'echo "$(alive peer) peers, $(alive cache) addresses"; (($(alive peer) <= 2 && $(alive cache) <= 2))'
