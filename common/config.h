@@ -14,6 +14,8 @@
 /* The members of VQP_CONFIG_FILE that are vqp-runtime's. */
 #define VQP_CONFIG_RUNTIME	"runtime"
 #define VQP_CONFIG_STAGE	"stage"
+/* All members: some are of the policy, which used to be in this file. */
+#define VQP_CONFIG_MEMBERS	VQP_CONFIG_RUNTIME, VQP_CONFIG_STAGE, "tenant", "limits", "networks", "annotations"
 
 /*
  * Reads a file to *text, which the caller frees and which has a NUL after its *bytes bytes. A file

@@ -48,9 +48,7 @@ static int check_annotations(const json_t *annotations, struct vqp_error *error)
 
 static int check(const json_t *file, struct vqp_error *error)
 {
-	static const char *const known[] = {
-		VQP_CONFIG_RUNTIME, VQP_CONFIG_STAGE, "tenant", "limits", "networks", "annotations", NULL,
-	};
+	static const char *const known[] = { VQP_CONFIG_MEMBERS, NULL };
 	int ret = vqp_policy_check_members(file, "the file", known, error);
 
 	if (!ret)

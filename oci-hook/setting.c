@@ -26,13 +26,11 @@ static int get_string(json_object *json, const char *name, const char **value, s
 
 /*
  * A member that is misspelt must not be taken for one that is missing: containers would be started by
- * another runtime. Some members are of the policy, which used to be in this file.
+ * another runtime.
  */
 static int check_members(json_object *json, struct vqp_error *error)
 {
-	static const char *const known[] = {
-		VQP_CONFIG_RUNTIME, VQP_CONFIG_STAGE, "tenant", "limits", "networks", "annotations",
-	};
+	static const char *const known[] = { VQP_CONFIG_MEMBERS };
 
 	json_object_object_foreach(json, name, value) {
 		unsigned int i = 0;

@@ -291,17 +291,23 @@ static void a_read_that_repeats_an_echo_does_not_wait_for_a_turn(void **state)
 	expect_silence();
 }
 
+/* A flow whose turn is over is challenged while its packet finds no room at the lane. */
+static void challenge_without_room(struct vqp_msg *msg)
+{
+	env.allowed = 1;
+	post(msg);
+	env.seen = env.nsent;
+	env.room = 0;
+	stale(5, PSN(0), env.tx.turn);
+}
+
 /* The packet found no room at the lane: the next attempt does not wait either. */
 static void an_echo_that_found_no_room_does_not_wait_for_a_turn(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 1);
 
 	(void)state;
-	env.allowed = 1;
-	post(&msg);
-	env.seen = env.nsent;
-	env.room = 0;
-	stale(5, PSN(0), env.tx.turn);
+	challenge_without_room(&msg);
 	expect_silence();
 	env.room = 1;
 	vqp_tx_run(&env.tx, env.now);
@@ -313,11 +319,7 @@ static void a_new_target_is_given_nothing_before_its_turn(void **state)
 	struct vqp_msg msg = message(VQP_OP_SEND, 1);
 
 	(void)state;
-	env.allowed = 1;
-	post(&msg);
-	env.seen = env.nsent;
-	env.room = 0;
-	stale(5, PSN(0), env.tx.turn);
+	challenge_without_room(&msg);
 	env.room = 1;
 	vqp_tx_retarget(&env.tx, env.now);
 	expect_silence();

@@ -48,20 +48,29 @@ static void learn_keys(void)
 	}
 }
 
+/* The next packet of the target's. False: none has come. */
+static bool take_packet(struct vqp_pkt *pkt)
+{
+	const u8 *at;
+	u32 bytes = ud_receive(&ud, &at);
+
+	if (!bytes)
+		return false;
+	/* The kernel's own packets are beyond reproach. */
+	if (vqp_wire_parse(at, bytes, pkt))
+		errx(1, "the target sent a malformed packet of %u bytes", bytes);
+	forge_take(&forge, pkt);
+	return true;
+}
+
 static void take_answers(void)
 {
 	struct vqp_pkt pkt;
-	const u8 *at;
-	u32 bytes;
 
-	while ((bytes = ud_receive(&ud, &at))) {
-		/* The kernel's own packets are beyond reproach. */
-		if (vqp_wire_parse(at, bytes, &pkt))
-			errx(1, "the target sent a malformed packet of %u bytes", bytes);
+	while (take_packet(&pkt)) {
 		acks += pkt.op == VQP_OP_ACK;
 		naks[pkt.nak] += pkt.op == VQP_OP_NAK;
 		responses += pkt.op == VQP_OP_READ_RESP;
-		forge_take(&forge, &pkt);
 	}
 }
 
@@ -82,13 +91,8 @@ static const char *read_answer(u32 first, u32 last)
 {
 	const char *said = NULL;
 	struct vqp_pkt pkt;
-	const u8 *at;
-	u32 bytes;
 
-	while ((bytes = ud_receive(&ud, &at))) {
-		if (vqp_wire_parse(at, bytes, &pkt))
-			errx(1, "the target sent a malformed packet of %u bytes", bytes);
-		forge_take(&forge, &pkt);
+	while (take_packet(&pkt)) {
 		if (pkt.flow < first || pkt.flow > last)
 			continue;
 		if (pkt.op == VQP_OP_READ_RESP)
