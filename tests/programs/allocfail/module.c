@@ -22,11 +22,12 @@
 /*
  * The module loads although one of these found no memory: at once it tries once more to use the
  * device. Only parent_add() itself, which is to remember the device, gives it up for good. That
- * there is a netlink family is told to those who listen, as far as there is memory.
+ * there is a netlink family is told to those who listen, as far as there is memory. Without any,
+ * the branch of a get_random_once() that has been executed is not patched.
  */
 static const char optional[] =
 	"parent_add parent_create parent_up vqp_lane_create lane_alloc_bufs lane_alloc_memory lane_create_cqs lane_create_qp "
-	"vqp_netlink_init:ctrl_build_family_msg ";
+	"vqp_netlink_init:ctrl_build_family_msg vqp_hash_gid:once_disable_jump ";
 
 static const char *path, *params;
 static unsigned int probes, refused, done_without;
@@ -63,10 +64,19 @@ static bool has_parent(void)
 	return up;
 }
 
+/*
+ * A work of the kernel's has a reference on the module for a moment: it patches the branch of a
+ * get_random_once() that the module has just executed for the first time.
+ */
 static void unload(void)
 {
-	if (syscall(SYS_delete_module, "vqp", O_NONBLOCK))
-		die(errno, "it does not unload");
+	int ms;
+
+	for (ms = 0; syscall(SYS_delete_module, "vqp", O_NONBLOCK); ms += STEP_MS) {
+		if (errno != EAGAIN || ms > PATIENCE_MS)
+			die(errno, "it does not unload");
+		usleep(STEP_MS * 1000);
+	}
 }
 
 static void must_be_gone(void)
