@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "io.h"
 
 #define RETRY_MS	20	/* between attempts to connect */
 
@@ -89,27 +90,6 @@ static int open_socket(const char *path, long long deadline, int start_ms, struc
 	}
 }
 
-/* Sends bytes, and with them a descriptor unless that is -1. Returns as send() does. */
-static ssize_t send_with(int fd, char *bytes, size_t count, int passed_fd)
-{
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct iovec data = { .iov_base = bytes, .iov_len = count };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
-
-	if (passed_fd >= 0) {
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.header), &passed_fd, sizeof(int));
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-	}
-	return sendmsg(fd, &message, MSG_NOSIGNAL);
-}
-
 /* Sends the request; the descriptor goes with its first bytes. */
 static int send_line(int fd, const json_t *request, int netns_fd, long long deadline, struct vqp_error *error)
 {
@@ -125,7 +105,7 @@ static int send_line(int fd, const json_t *request, int netns_fd, long long dead
 		ssize_t n;
 
 		bound_wait(fd, deadline);
-		n = send_with(fd, line + done, bytes - done, done ? -1 : netns_fd);
+		n = vqp_io_send(fd, line + done, bytes - done, done ? -1 : netns_fd);
 		if (n >= 0)
 			done += n;
 		else if (errno == EAGAIN)

@@ -14,4 +14,10 @@ ssize_t vqp_io_read(int fd, void *buffer, size_t bytes);
 /* Writes all bytes. 0 or a negative errno value. */
 int vqp_io_write(int fd, const void *buffer, size_t bytes);
 
+/*
+ * Sends bytes by a connected Unix socket as send(2) does, and with them the descriptor `passed`
+ * unless that is -1. Returns the number of bytes sent, or -1 with errno set.
+ */
+ssize_t vqp_io_send(int fd, const void *buffer, size_t bytes, int passed);
+
 #endif

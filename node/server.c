@@ -295,6 +295,29 @@ int vqp_server_listen_unix(struct vqp_server *server, struct vqp_loop *loop, con
 	return ret;
 }
 
+/* Is it a listening socket whose name is `path`, where a socket still is? */
+static bool listens_at(int fd, const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNSPEC };
+	socklen_t bytes = sizeof(addr) - 1;	/* The name may have no NUL at its end. */
+	struct stat st;
+	int listens = 0;
+
+	if (getsockname(fd, (struct sockaddr *)&addr, &bytes) || addr.sun_family != AF_UNIX || strcmp(addr.sun_path, path))
+		return false;
+	bytes = sizeof(listens);
+	return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) && listens &&
+	       !lstat(path, &st) && S_ISSOCK(st.st_mode);
+}
+
+int vqp_server_adopt_unix(struct vqp_server *server, struct vqp_loop *loop, int fd, const char *path)
+{
+	if (listens_at(fd, path))
+		return start(server, loop, fd);
+	close(fd);
+	return -ESTALE;
+}
+
 /*
  * Clients send a request every second. If one is silent, its node may have died or become
  * unreachable. Keepalives of TCP free its place within a minute, which is a usual lease. Sockets of

@@ -58,6 +58,13 @@ struct vqp_server {
 int vqp_server_listen_unix(struct vqp_server *server, struct vqp_loop *loop, const char *path);
 
 /*
+ * Listens on a Unix socket that another process has made by vqp_server_listen_unix(), with those who
+ * have connected meanwhile. -ESTALE if `fd` is no such socket, or if there is none at that path any
+ * more. It is closed on failure.
+ */
+int vqp_server_adopt_unix(struct vqp_server *server, struct vqp_loop *loop, int fd, const char *path);
+
+/*
  * Makes a socket, non-blocking, that is bound to [ADDR][:PORT], also if no interface has the address
  * yet. A name of a host is none: to look it up could take for ever, when a node starts. [::] is
  * every IPv6 address if v6_only; otherwise also every IPv4 address, unless the sysctl

@@ -366,6 +366,46 @@ static void a_live_servers_socket_is_not_taken(void **state)
 	assert_int_equal(vqp_server_listen_unix(&second, &f->loop, f->path), -EADDRINUSE);
 }
 
+/* Have the server end as a daemon does whose socket is kept for the next. Returns that. */
+static int end_but_keep(struct fixture *f)
+{
+	int kept = fcntl(f->server.watch.fd, F_DUPFD_CLOEXEC, 10);
+
+	assert_true(kept >= 0);
+	vqp_server_exit(&f->server);
+	return kept;
+}
+
+static void a_request_waits_at_a_socket_that_is_kept_for_the_next_server(void **state)
+{
+	struct fixture *f = *state;
+	int kept = end_but_keep(f), fd = join(f);
+
+	assert_int_equal(write(fd, "{\"n\":1}\n", 8), 8);
+	assert_silence(fd);
+	assert_int_equal(vqp_server_adopt_unix(&f->server, &f->loop, kept, f->path), 0);
+	turn(f);
+	turn(f);
+	assert_heard(fd, "{\"n\":1}\n");
+	close(fd);
+}
+
+static void what_is_no_socket_of_that_name_is_not_adopted(void **state)
+{
+	struct fixture *f = *state;
+	struct vqp_server second = { .owner = f, .request = serve, .gone = gone };
+	int kept = fcntl(f->server.watch.fd, F_DUPFD_CLOEXEC, 10);
+
+	assert_int_equal(vqp_server_adopt_unix(&second, &f->loop, kept, "/somewhere/else"), -ESTALE);
+	assert_int_equal(fcntl(kept, F_GETFD), -1);
+	assert_int_equal(vqp_server_adopt_unix(&second, &f->loop, open("/dev/null", O_RDONLY), f->path), -ESTALE);
+	assert_int_equal(vqp_server_adopt_unix(&second, &f->loop, socket(AF_UNIX, SOCK_STREAM, 0), f->path), -ESTALE);
+	kept = end_but_keep(f);
+	assert_int_equal(unlink(f->path), 0);
+	assert_int_equal(vqp_server_adopt_unix(&f->server, &f->loop, kept, f->path), -ESTALE);
+	assert_int_equal(vqp_server_listen_unix(&f->server, &f->loop, f->path), 0);
+}
+
 static void a_dead_servers_socket_is_replaced(void **state)
 {
 	struct fixture *f = *state;
@@ -541,6 +581,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(too_long_a_request_is_refused_and_forgiven, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_socket_is_its_owners, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_live_servers_socket_is_not_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_request_waits_at_a_socket_that_is_kept_for_the_next_server, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_socket_of_that_name_is_not_adopted, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_dead_servers_socket_is_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(paths_that_cannot_be_had_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_socket_is_not_replaced, setup, teardown),

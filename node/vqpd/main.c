@@ -25,6 +25,7 @@
 
 #define TICK_MS		500
 #define METRICS_PORT	"9471"
+#define SOCKET_NAME	"requests"	/* by which the service manager keeps it */
 #define LEASE_MAX_S	3600	/* the limit of vqp-metad */
 
 struct config {
@@ -106,7 +107,28 @@ static void start_metas(struct vqpd *d, const struct config *config)
 	}
 }
 
-static void start(struct vqpd *d, const struct config *config)
+/*
+ * The service manager keeps the socket while vqpd is started anew: whoever connects meanwhile waits
+ * there, and is answered then. *kept is set if it does.
+ */
+static int listen_for_requests(struct vqpd *d, const char *path, bool *kept)
+{
+	int fd = vqp_notify_kept(SOCKET_NAME), ret;
+
+	*kept = fd >= 0 && !vqp_server_adopt_unix(&d->server, &d->loop, fd, path);
+	if (*kept)
+		return 0;
+	ret = vqp_server_listen_unix(&d->server, &d->loop, path);
+	if (ret)
+		return ret;
+	ret = vqp_notify_keep(d->server.watch.fd, SOCKET_NAME);
+	if (ret < 0)
+		vqp_log(LOG_WARNING, "the service manager does not keep the socket: %s", strerror(-ret));
+	*kept = ret > 0;
+	return 0;
+}
+
+static void start(struct vqpd *d, const struct config *config, bool *kept)
 {
 	int ret;
 
@@ -143,7 +165,7 @@ static void start(struct vqpd *d, const struct config *config)
 			vqp_log_end(EX_UNAVAILABLE, "cannot serve metrics on %s: %s", config->metrics, strerror(-ret));
 	}
 	/* This is last, so that clients find everything in place. */
-	ret = vqp_server_listen_unix(&d->server, &d->loop, config->socket);
+	ret = listen_for_requests(d, config->socket, kept);
 	if (ret == -EADDRINUSE)
 		vqp_log_end(EX_UNAVAILABLE, "%s: another vqpd is running there", config->socket);
 	if (ret)
@@ -158,9 +180,11 @@ static void start(struct vqpd *d, const struct config *config)
 		vqp_log(LOG_WARNING, "cannot tell the service manager that vqpd is ready: %s", strerror(-ret));
 }
 
-static void stop(struct vqpd *d, const struct config *config)
+static void stop(struct vqpd *d, const struct config *config, bool kept)
 {
-	unlink(config->socket);
+	/* Where the service manager keeps the socket, its name stays for the next vqpd. */
+	if (!kept)
+		unlink(config->socket);
 	vqp_server_exit(&d->server);
 	vqp_http_stop(&d->http);
 	/* Announcements stay until their leases end, so that a restart disturbs no traffic. */
@@ -230,11 +254,12 @@ int main(int argc, char **argv)
 {
 	static struct vqpd d;
 	struct config config = { .socket = VQPD_SOCKET_PATH, .lease_s = 30 };
+	bool kept;
 	int ret;
 
 	parse_options(argc, argv, &config);
-	start(&d, &config);
+	start(&d, &config, &kept);
 	ret = vqp_loop_run(&d.loop);
-	stop(&d, &config);
+	stop(&d, &config, kept);
 	return ret ? EX_OSERR : 0;
 }

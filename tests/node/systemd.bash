@@ -112,6 +112,28 @@ is_started_anew() {
 	[ "$(systemctl show --property NRestarts,ActiveState vqpd | sort | xargs)" = 'ActiveState=failed NRestarts=0' ]
 }
 
+# Whoever asks while vqpd is away waits for the next one, longer than a container's start would try again: systemd keeps
+# its socket, when it is killed as well as when it is restarted.
+requests_wait() {
+	mkdir -p /run/systemd/system/vqpd.service.d
+	printf '[Service]\nRestartSec=15s\n' >/run/systemd/system/vqpd.service.d/slow.conf
+	trap 'rm -r /run/systemd/system/vqpd.service.d; systemctl daemon-reload; systemctl reset-failed vqpd; systemctl start vqpd' EXIT
+	systemctl daemon-reload
+	systemctl kill --signal KILL vqpd
+	eventually eval '[ "$(systemctl show --property SubState --value vqpd)" = auto-restart ]'
+	ask_vqpd | jq -e .ok
+	systemctl restart vqpd
+	ask_vqpd | jq -e .ok
+	# A name that an administrator removes is made anew.
+	rm /run/vqp/vqpd.sock
+	systemctl restart vqpd
+	ask_vqpd | jq -e .ok
+	# One that is stopped is not running, and says so at once.
+	systemctl stop vqpd
+	not ask_vqpd
+	vqpctl status 2>&1 | grep "vqpd is not running: systemctl start vqpd"
+}
+
 # Names of meta servers that do not resolve, or not while the node starts: its name server never answers.
 slow_names() {
 	echo 'VQPD_OPTIONS="--meta nobody.invalid --meta slow.example --meta 10.77.0.1"' >/etc/default/vqpd

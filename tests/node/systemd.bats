@@ -94,6 +94,11 @@ outlives_daemon_reload() {
 	on 2 'eventually is_ready; systemctl reset-failed vqpd'
 }
 
+@test "requests wait while vqpd is started anew" {
+	on 2 requests_wait
+	on 2 'eventually is_ready'
+}
+
 @test "Docker with systemd's cgroups: containers keep the device when units are read anew" {
 	on 1 '[ "$(docker info --format "{{.CgroupDriver}}")" = systemd ]'
 	outlives_daemon_reload docker
