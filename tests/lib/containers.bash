@@ -26,12 +26,17 @@ prepare() {
 		ln -sf busybox "$rootfs/bin/$applet"
 	done
 	cp "$BIN/vqpt" "$rootfs/bin/"
+	template "$rootfs"
+	no_operator
+	policy_default
+}
+
+# ROOTFS: have a plain config.json for bundles of that root file system.
+template() {
 	mkdir -p "$WORK/template"
 	(cd "$WORK/template" && rm -f config.json && runc spec)
 	jq '.process.terminal = false | .process.args = ["sleep", "1000"] |
-		.root = {path: "'"$rootfs"'", readonly: true}' "$WORK/template/config.json" >"$WORK/config.json"
-	no_operator
-	policy_default
+		.root = {path: "'"$1"'", readonly: true}' "$WORK/template/config.json" >"$WORK/config.json"
 }
 
 # JSON: the operator's file for vqp-runtime

@@ -189,3 +189,77 @@ containers_survive_vqpd() {
 	eventually has_namespaces 0
 	systemctl reset-failed vqpd
 }
+
+# ---- upgrades ----
+
+# What `make install` takes, at a place where it may write as make does: $1.
+source_tree() {
+	mkdir -p "$1/build/lib"
+	cp -r /vqp/{node,cni-plugin,oci-hook,libcni} "$1/"
+	cp -r /vqp/build/bin "$1/build/"
+	cp /vqp/build/lib/libvqpcni.so "$1/build/lib/"
+}
+
+# SCRIPT: until $WORK/upgrading has gone, install vqp by that script, and have systemd start what is new. How often is in
+# $WORK/upgrades.
+upgrades() {
+	local count=0
+
+	while [ -e "$WORK/upgrading" ]; do
+		sh -e "$1" >/dev/null
+		systemctl daemon-reload
+		systemctl restart vqpd
+		echo $((++count)) >"$WORK/upgrades"
+	done
+}
+
+# ...by_WAY NUMBER: a container runs that opens the device and makes a VQP, and goes.
+
+runs_by_runc() {
+	bundle "u$1" "$(address "10.60.9.$1") | .process.args = [\"vqpt\", \"hold\", \"vqps\"]" &&
+		VQP_RUNTIME_REAL=runc vqp-runtime run --bundle "$WORK/u$1" "u$1" </dev/null &&
+		rm -r "${WORK:?}/u$1"
+}
+
+runs_by_docker() { docker run --rm --runtime=vqp vqp-test vqpt hold vqps; }
+
+# The engine that asks the plugins is cni-exec.
+runs_by_cni() {
+	ip netns add "u$1" && by_cni add "$1" >/dev/null &&
+		ip netns exec "u$1" "$rootfs/bin/vqpt" hold vqps &&
+		by_cni del "$1" && ip netns del "u$1"
+}
+
+by_cni() {
+	CNI_PATH=/opt/cni/bin:/usr/lib/cni /vqp/tests/programs/cni-exec "$1" "$WORK/up.conflist" "cni-u$2" \
+		"/run/netns/u$2" eth0
+}
+
+# COUNT SCRIPT: so many containers run, one after the other, while vqp is installed by that script time and again. All do,
+# and nothing of them is left, nor of what was installed.
+run_beside_upgrades() {
+	local i way failed=0 upgrader ways=(runc cni runc cni docker)
+
+	template "$rootfs"
+	trap 'mv "$WORK/policy.json" /etc/vqp/' EXIT
+	cp /etc/vqp/policy.json "$WORK/"
+	policy_default
+	network up 9 >/dev/null
+	live_objects >"$WORK/objects"
+	touch "$WORK/upgrading"
+	upgrades "$2" &
+	upgrader=$!
+	for ((i = 1; i <= $1; i++)); do
+		way=${ways[i % ${#ways[@]}]}
+		{ "runs_by_$way" $((i % 250)) >"$WORK/said" 2>&1 && grep -q 'made=1 ' "$WORK/said"; } ||
+			{ echo "number $i, by $way, beside upgrade $(cat "$WORK/upgrades"): $(<"$WORK/said")"; ((++failed)); }
+	done
+	rm "$WORK/upgrading"
+	wait "$upgrader"
+	echo "$(($1 - failed)) of $1 ran, beside $(<"$WORK/upgrades") upgrades"
+	within 60 is_ready
+	eventually has_namespaces 0
+	eventually live_objects_are "$WORK/objects"
+	[ -z "$(find /usr/local /opt/cni -name '.*.new')" ]
+	((!failed))
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,systemd,virtual,long,budget:300
+# bats file_tags=nodes,systemd,virtual,long,budget:480
 # Nodes as their operators have them: systemd is init, vqp is what `make install` puts there, its units start the
 # daemons, Docker's and containerd's are the packages' own, and cgroups are systemd's business. What is done on the
 # nodes is in systemd.bash.
@@ -119,6 +119,25 @@ outlives_daemon_reload() {
 
 @test "vqpd is started anew when it is killed, and its containers do not notice" {
 	on 1 containers_survive_vqpd
+}
+
+# The commands by which `make install` puts what it finds in the source tree at $1 into place: its own words, as a node has
+# no make.
+installing() {
+	local part
+
+	for part in node cni-plugin libcni oci-hook; do
+		echo "cd $tests/../$part"
+		make --no-print-directory -n -o all -C "$tests/../$part" O="$tests/../build" install
+	done | sed "s|$tests/\.\.|$1|g; s|$(realpath "$tests/..")|$1|g"
+}
+
+# STARTS says how many.
+@test "every container that starts runs while vqp is installed anew, time and again, and vqpd is started anew" {
+	local starts=${STARTS-25} tree=/var/tmp/vqp-tree
+
+	installing $tree | node 1 tee /var/tmp/vqp-install >/dev/null
+	NODE_TIMEOUT=$((200 + 20 * starts)) on 1 "source_tree $tree; run_beside_upgrades $starts /var/tmp/vqp-install"
 }
 
 @test "after a reboot all is there again, containers that Docker restarts, too, although the name server is silent" {
