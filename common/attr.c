@@ -10,7 +10,7 @@
 #include "limits.h"
 #include "nlattr.h"
 
-enum kind { U8 = 1, U32, U64, LIMIT, FLAG, GID, STRING, ENUM, NEST };
+enum kind { U8 = 1, U32, U64, LIMIT, FLAG, BOOL, GID, STRING, ENUM, NEST };
 
 static const char *const qp_states[] = { "init", "bound", "connected", "error", NULL };
 static const char *const carriers[] = { "none", "loop", "dc", "rc", NULL };
@@ -65,6 +65,7 @@ static const struct spec {
 	[VQP_ATTR_PRIORITY]	 = { "priority", U8 },
 	[VQP_ATTR_EXCLUSIVE]	 = { "exclusive", FLAG },
 	[VQP_ATTR_NO_WAIT]	 = { "no_wait", FLAG },
+	[VQP_ATTR_SOCKETS]	 = { "sockets", BOOL },
 };
 
 static int spec_by_name(const char *name)
@@ -102,6 +103,14 @@ static bool put_limit(struct nlmsghdr *msg, size_t room, int type, const json_t 
 	if (text && !strcmp(text, VQP_LIMITS_UNLIMITED))
 		return vqp_nlattr_put(msg, room, type, &unlimited, sizeof(unlimited));
 	return put_integer(msg, room, type, value, sizeof(uint64_t));
+}
+
+/* A byte that is 0 or 1. */
+static bool put_bool(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
+{
+	const uint8_t u8 = json_is_true(value);
+
+	return json_is_boolean(value) && vqp_nlattr_put(msg, room, type, &u8, sizeof(u8));
 }
 
 static bool put_string(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
@@ -145,6 +154,9 @@ static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *
 		break;
 	case FLAG:
 		ok = json_is_true(value) && vqp_nlattr_put(msg, room, type, NULL, 0);
+		break;
+	case BOOL:
+		ok = put_bool(msg, room, type, value);
 		break;
 	case GID:
 		ok = put_gid(msg, room, type, value);
@@ -259,6 +271,8 @@ static json_t *get_value(const struct vqp_nlattr *attr, const struct spec *spec)
 		return number == VQP_UNLIMITED ? json_string(VQP_LIMITS_UNLIMITED) : json_integer(number);
 	case FLAG:
 		return attr->bytes ? NULL : json_true();
+	case BOOL:
+		return get_integer(attr, sizeof(uint8_t), &number) ? json_boolean(number) : NULL;
 	case GID:
 		return attr->bytes == 16 ? json_string(vqp_address_format(attr->data, text)) : NULL;
 	case STRING:

@@ -29,7 +29,8 @@ static const struct nla_policy nl_meta_policy[VQP_ATTR_MAX + 1] = {
 	[VQP_ATTR_MAX_MRS]	= { .type = NLA_U64 },				\
 	[VQP_ATTR_MAX_BYTES]	= { .type = NLA_U64 },				\
 	[VQP_ATTR_MAX_RATE]	= { .type = NLA_U64 },				\
-	[VQP_ATTR_PRIORITY]	= NLA_POLICY_RANGE(NLA_U8, VQP_PRIORITY_LOW, VQP_PRIORITY_HIGH)
+	[VQP_ATTR_PRIORITY]	= NLA_POLICY_RANGE(NLA_U8, VQP_PRIORITY_LOW, VQP_PRIORITY_HIGH), \
+	[VQP_ATTR_SOCKETS]	= NLA_POLICY_MAX(NLA_U8, 1)
 
 #define NL_POLICY_ADDRESS							\
 	[VQP_ATTR_TENANT]	= { .type = NLA_U32 },				\
@@ -98,8 +99,10 @@ static int nl_get_limit(struct genl_info *info, int type, u64 min, u64 *max)
 static int nl_get_terms(struct genl_info *info, struct vqp_ns_terms *terms)
 {
 	struct nlattr *priority = info->attrs[VQP_ATTR_PRIORITY];
+	struct nlattr *sockets = info->attrs[VQP_ATTR_SOCKETS];
 
 	terms->priority = priority ? nla_get_u8(priority) : 0;
+	terms->sockets = sockets ? nla_get_u8(sockets) : VQP_SOCKETS_KEEP;
 	return nl_get_limit(info, VQP_ATTR_MAX_VQPS, 0, &terms->max[VQP_LIMIT_VQPS]) ?:
 	       nl_get_limit(info, VQP_ATTR_MAX_MRS, 0, &terms->max[VQP_LIMIT_MRS]) ?:
 	       nl_get_limit(info, VQP_ATTR_MAX_BYTES, 0, &terms->max[VQP_LIMIT_BYTES]) ?:
@@ -410,7 +413,8 @@ static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
 				   VQP_ATTR_PAD) &&
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_RATE, vqp_throttle_max(&ns->throttle),
 				   VQP_ATTR_PAD) &&
-		!nla_put_u8(d->skb, VQP_ATTR_PRIORITY, READ_ONCE(ns->priority)));
+		!nla_put_u8(d->skb, VQP_ATTR_PRIORITY, READ_ONCE(ns->priority)) &&
+		!nla_put_u8(d->skb, VQP_ATTR_SOCKETS, READ_ONCE(ns->sockets)));
 }
 
 static int nl_ns_dump(struct sk_buff *skb, struct netlink_callback *cb)

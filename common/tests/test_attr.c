@@ -25,7 +25,7 @@ static void there_and_back_again(void **state)
 	MESSAGE(msg, 4096);
 	json_t *object = unit_json(
 		"{\"tenant\":4294967295,\"gid\":\"::ffff:10.1.0.2\",\"name\":\"a/eth0\",\"netns_fd\":7,"
-		"\"max_vqps\":\"unlimited\",\"max_mrs\":0,\"max_bytes\":9223372036854775807,\"max_rate\":65536,\"priority\":3,"
+		"\"max_vqps\":\"unlimited\",\"max_mrs\":0,\"max_bytes\":9223372036854775807,\"max_rate\":65536,\"priority\":3,\"sockets\":true,"
 		"\"meta\":[{\"node_gid\":\"fe80::1\",\"epoch\":1,\"qkey\":2,\"lanes\":[3,4,5],"
 		"\"key\":6,\"addr\":140737488351232,\"buckets\":1024},{\"key\":8}]}");
 	json_t *again;
@@ -56,6 +56,7 @@ static void ill_typed_fields_are_refused(void **state)
 	assert_refused("{\"gid\":\"nonsense\"}");
 	assert_refused("{\"priority\":256}");
 	assert_refused("{\"priority\":\"low\"}");
+	assert_refused("{\"sockets\":1}");
 	assert_refused("{\"gid\":1}");
 	assert_refused("{\"name\":1}");
 	assert_refused("{\"meta\":{}}");

@@ -206,6 +206,8 @@ static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
 		vqp_throttle_set(&ns->throttle, terms->max_rate);
 	if (terms->priority)
 		WRITE_ONCE(ns->priority, terms->priority);
+	if (terms->sockets != VQP_SOCKETS_KEEP)
+		WRITE_ONCE(ns->sockets, terms->sockets);
 }
 
 /*

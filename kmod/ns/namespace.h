@@ -67,14 +67,18 @@ struct vqp_ns {
 	struct vqp_limit limits[VQP_LIMIT_MAX];
 	struct vqp_throttle throttle;	/* the rate */
 	u8 priority;			/* enum vqp_priority; read without ns_mutex */
+	bool sockets;			/* Stream sockets may go by vqp; read without ns_mutex. */
 	struct rcu_head rcu;
 };
+
+#define VQP_SOCKETS_KEEP	2
 
 /* The terms that an operator grants a namespace. */
 struct vqp_ns_terms {
 	u64 max[VQP_LIMIT_MAX];		/* each as in struct vqp_limit, or VQP_LIMIT_KEEP */
 	u64 max_rate;			/* bytes per second, VQP_UNLIMITED, or VQP_LIMIT_KEEP */
 	u8 priority;			/* enum vqp_priority; 0 keeps the present one */
+	u8 sockets;			/* 0: off; 1: on; VQP_SOCKETS_KEEP keeps what is */
 };
 
 /* Code above ns/ that keeps things in namespaces, and releases them when one is killed. */

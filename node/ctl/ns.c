@@ -43,6 +43,8 @@ static void show_terms(json_t *item)
 		json_object_set_new(item, "max_rate", json_string("-"));
 	if (priority >= VQP_PRIORITY_LOW && priority <= VQP_PRIORITY_HIGH)
 		json_object_set_new(item, "priority", json_string(ctl_priorities[priority]));
+	if (json_is_boolean(json_object_get(item, "sockets")))
+		json_object_set_new(item, "sockets", json_string(json_is_true(json_object_get(item, "sockets")) ? "on" : "off"));
 }
 
 int ctl_ns_list(const struct ctl_args *args)
@@ -50,7 +52,7 @@ int ctl_ns_list(const struct ctl_args *args)
 	static const struct ctl_column columns[] = {
 		{ "tenant", "TENANT" }, { "gid", "ADDRESS" }, { "name", "NAME" }, { "netns_ino", "NETNS" },
 		{ "vqps", "VQPS" }, { "mrs", "MRS" }, { "contexts", "CONTEXTS" }, { "pinned_bytes", "PINNED" },
-		{ "max_rate", "RATE" }, { "priority", "PRIORITY" },
+		{ "max_rate", "RATE" }, { "priority", "PRIORITY" }, { "sockets", "SOCKETS" },
 		{ 0 },
 	};
 	json_t *list, *item;
@@ -113,6 +115,13 @@ static void put_limits(const struct ctl_args *args, json_t *request)
 	put_limit(request, "max_rate", args->max_rate);
 	if (args->priority)
 		json_object_set_new(request, "priority", json_integer(args->priority));
+}
+
+/* No rule speaks of sockets: they are what the caller says. */
+static void put_sockets(const struct ctl_args *args, json_t *request)
+{
+	if (args->sockets)
+		json_object_set_new(request, "sockets", json_boolean(!strcmp(args->sockets, "on")));
 }
 
 /* Makes the request, and reports refusals in terms of the command line. */
@@ -201,6 +210,7 @@ int ctl_ns_add(const struct ctl_args *args)
 	if (args->name)
 		json_object_set_new(request, "name", json_string(args->name));
 	put_limits(args, request);
+	put_sockets(args, request);
 	ret = args->without_policy ? 0 : put_terms(args, fd, request);
 	if (!ret)
 		ret = add(args, request);
@@ -217,8 +227,9 @@ int ctl_ns_set(const struct ctl_args *args)
 	int ret;
 
 	put_limits(args, request);
+	put_sockets(args, request);
 	if (!json_object_size(request))
-		return ctl_fail(args, EINVAL, "what to set? --max-vqps, --max-mrs, --max-bytes, --max-rate or --priority");
+		return ctl_fail(args, EINVAL, "what to set? --max-vqps, --max-mrs, --max-bytes, --max-rate, --priority or --sockets");
 	ret = put_namespace(args, request, &fd);
 	if (!ret)
 		ret = ctl_do(args, VQP_CMD_NS_SET, request, NULL);

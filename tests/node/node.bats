@@ -37,7 +37,7 @@ teardown_file() {
 	on 1 'vqpctl ns list --json | jq -e ".[] | select(.tenant == 3) | del(.netns_ino) ==
 		{tenant: 3, gid: \"::ffff:10.95.0.1\", name: \"node-a\", vqps: 0, mrs: 0, contexts: 0, pinned_bytes: 0,
 		max_vqps: \"unlimited\", max_mrs: \"unlimited\", max_bytes: \"unlimited\",
-		max_rate: \"unlimited\", priority: 2}"'
+		max_rate: \"unlimited\", priority: 2, sockets: false}"'
 	run on 1 '[ "$(vqpctl ns list --json | jq ".[] | select(.tenant == 3).netns_ino")" = "$(stat -Lc %i /run/netns/node-a)" ]'
 	[ "$status" -eq 0 ]
 }
@@ -129,7 +129,7 @@ teardown_file() {
 		[ "$(limits_of 3 10.95.0.1)" = 5/6/65536 ]
 		serve node-a hold mrs --bytes=8K --count=2'
 	run on 1 'vqpctl ns list | grep node-a | tr -s " " | cut -d" " -f1-3,5-'
-	[ "$output" = "3 ::ffff:10.95.0.1 node-a 0/5 2/6 1 16384/65536 - normal" ]
+	[ "$output" = "3 ::ffff:10.95.0.1 node-a 0/5 2/6 1 16384/65536 - normal off" ]
 }
 
 @test "vqpctl: ns set changes the limits it is given, by netns or address, as often as one likes" {
@@ -141,8 +141,20 @@ teardown_file() {
 		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --name node-a --max-rate 1M --priority high --without-policy
 		[ "$(sending_of 3 10.95.0.1)" = 1048576/3 ]'
 	run on 1 'vqpctl ns list | grep node-a | tr -s " " | cut -d" " -f9-'
-	[ "$output" = "1048576 high" ]
+	[ "$output" = "1048576 high off" ]
 	on 1 rate_and_priority_change
+}
+
+@test "vqpctl: sockets come with the namespace or later, are shown, and stay what they are" {
+	on 1 'ip netns add node-a
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --name node-a --sockets on
+		vqpctl ns add --netns node-a --tenant 3 --address 10.95.0.1 --max-vqps 5
+		vqpctl ns list --json | jq -e "any(.[]; .name == \"node-a\" and .sockets and .max_vqps == 5)"
+		vqpctl ns set --netns node-a --sockets off
+		vqpctl ns list --json | jq -e "any(.[]; .name == \"node-a\" and (.sockets | not) and .max_vqps == 5)"'
+	run on 1 'vqpctl ns set --netns node-a --sockets yes'
+	[ "$status" -eq 64 ]
+	[ "$output" = "vqpctl: --sockets takes on or off, not 'yes'" ]
 }
 
 @test "vqpctl: the same namespace added again gets the limits that are given, and keeps the others" {
@@ -177,7 +189,7 @@ teardown_file() {
 	[ "$output" = "vqpctl: --priority takes low, normal or high, not '3'" ]
 	run on 1 'vqpctl ns set --netns node-a'
 	[ "$status" -eq 64 ]
-	[ "$output" = "vqpctl: what to set? --max-vqps, --max-mrs, --max-bytes, --max-rate or --priority" ]
+	[ "$output" = "vqpctl: what to set? --max-vqps, --max-mrs, --max-bytes, --max-rate, --priority or --sockets" ]
 }
 
 @test "vqpctl: limits are root's to set" {

@@ -376,10 +376,10 @@ enum vqp_cmd {
 	VQP_CMD_UNSPEC,
 	/*
 	 * Make a VQP namespace, by NETNS_FD, TENANT (not 0) and GID; NAME, EXCLUSIVE and terms
-	 * (MAX_*, PRIORITY) are optional. If the namespace exists in that network namespace, its
-	 * terms are set, or, with EXCLUSIVE, the command fails with EEXIST. EEXIST also if the
-	 * network namespace has one of another tenant; EADDRINUSE if the tenant's address is in
-	 * another network namespace of this node.
+	 * (MAX_*, PRIORITY, SOCKETS) are optional. If the namespace exists in that network
+	 * namespace, its terms are set, or, with EXCLUSIVE, the command fails with EEXIST. EEXIST
+	 * also if the network namespace has one of another tenant; EADDRINUSE if the tenant's
+	 * address is in another network namespace of this node.
 	 */
 	VQP_CMD_NS_ADD,
 	/*
@@ -390,7 +390,7 @@ enum vqp_cmd {
 	 * delays by up to some seconds.
 	 */
 	VQP_CMD_NS_DEL,
-	/* dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES, MAX_* */
+	/* dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES, and the terms */
 	VQP_CMD_NS_GET,
 	/*
 	 * dump: TENANT, GID, QP_NUM, QP_STATE, CARRIER, PORT, REMOTE_GID, REMOTE_PORT,
@@ -404,9 +404,9 @@ enum vqp_cmd {
 	VQP_CMD_CACHE_FLUSH,	/* forget cached DCT metadata: all, or that of TENANT and GID */
 	VQP_CMD_CACHE_GET,	/* dump: TENANT, GID, NODE_GID */
 	/*
-	 * Set those terms (MAX_*, PRIORITY) that are given, of all VQP namespaces of NETNS_FD, or
-	 * of the one of TENANT and GID. The host's own has no terms. ENOENT. A limit below what is
-	 * used keeps more from being made, and takes nothing away.
+	 * Set those terms (MAX_*, PRIORITY, SOCKETS) that are given, of all VQP namespaces of
+	 * NETNS_FD, or of the one of TENANT and GID. The host's own has no terms. ENOENT. A limit
+	 * below what is used keeps more from being made, and takes nothing away.
 	 */
 	VQP_CMD_NS_SET,
 	__VQP_CMD_MAX,
@@ -489,6 +489,8 @@ enum vqp_attr {
 	VQP_ATTR_PRIORITY,	/* u8, enum vqp_priority */
 	VQP_ATTR_EXCLUSIVE,	/* flag: NS_ADD fails if the namespace exists. */
 	VQP_ATTR_NO_WAIT,	/* flag: NS_DEL does not wait until the namespace has ended. */
+	/* u8: 1: stream sockets of IPPROTO_VQP may go by vqp; 0, the default: they are TCP */
+	VQP_ATTR_SOCKETS,
 	__VQP_ATTR_MAX,
 };
 

@@ -232,6 +232,8 @@ static void put_limits(struct runner *run, struct nlmsghdr *msg)
 		mnl_attr_put_u64(msg, VQP_ATTR_MAX_RATE, rnd_percent(r, 50) ? VQP_UNLIMITED : rnd_edge(r));
 	if (rnd_percent(r, 50))
 		mnl_attr_put_u8(msg, VQP_ATTR_PRIORITY, rnd_below(r, 5));
+	if (rnd_percent(r, 50))
+		mnl_attr_put_u8(msg, VQP_ATTR_SOCKETS, rnd_below(r, 3));
 }
 
 static void add_box(struct runner *run, const struct box *box, const struct box *address, uint32_t tenant)
