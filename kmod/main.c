@@ -20,6 +20,8 @@
 #include "queue/carrier.h"
 #include "queue/vqp.h"
 #include "rc/link.h"
+#include "sock/family.h"
+#include "sock/stream.h"
 #include "zcopy/recv.h"
 #include "zcopy/send.h"
 
@@ -33,6 +35,7 @@ static void __init vqp_use(void)
 	vqp_device_use(&vqp_dc_device_user);
 	vqp_device_use(&vqp_link_device_user);
 	vqp_device_use(&vqp_rpc_device_user);
+	vqp_ns_use(&vqp_stream_ns_user);
 	vqp_ns_use(&vqp_owners_ns_user);
 	vqp_ns_use(&vqp_responder_ns_user);
 	vqp_ns_use(&vqp_pull_ns_user);
@@ -82,12 +85,17 @@ static int __init vqp_module_init(void)
 	ret = vqp_netlink_init();
 	if (ret)
 		goto err_parent;
-	/* This is last, because functions may open the device from here on. */
+	/* These are last, because functions may open the device, and sockets, from here on. */
 	ret = vqp_file_init();
 	if (ret)
 		goto err_netlink;
+	ret = vqp_family_init();
+	if (ret)
+		goto err_file;
 	return 0;
 
+err_file:
+	vqp_file_exit();
 err_netlink:
 	vqp_netlink_exit();
 	vqp_meta_exit();
@@ -116,9 +124,10 @@ err_vqp:
 	return ret;
 }
 
-/* No context is open here, since each has a reference on the module. */
+/* No context and no socket is open here, since each has a reference on the module. */
 static void __exit vqp_module_exit(void)
 {
+	vqp_family_exit();
 	vqp_file_exit();
 	vqp_netlink_exit();
 	vqp_meta_exit();

@@ -101,6 +101,7 @@ static int nl_get_terms(struct genl_info *info, struct vqp_ns_terms *terms)
 	struct nlattr *priority = info->attrs[VQP_ATTR_PRIORITY];
 	struct nlattr *sockets = info->attrs[VQP_ATTR_SOCKETS];
 
+	terms->max[VQP_LIMIT_STREAMS] = VQP_LIMIT_KEEP;
 	terms->priority = priority ? nla_get_u8(priority) : 0;
 	terms->sockets = sockets ? nla_get_u8(sockets) : VQP_SOCKETS_KEEP;
 	return nl_get_limit(info, VQP_ATTR_MAX_VQPS, 0, &terms->max[VQP_LIMIT_VQPS]) ?:

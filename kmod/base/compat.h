@@ -13,10 +13,12 @@
 #include <linux/backing-dev.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/net.h>
 #include <linux/sched.h>
 #include <linux/timer.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
+#include <net/sock.h>
 
 /* 6.2, and 6.1.158. No code arms a VQP's timer any more when it is shut down. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 158)
@@ -67,6 +69,11 @@ static inline int vqp_compat_pin_user_pages_fast(unsigned long start, int nr_pag
 #define pin_user_pages_fast vqp_compat_pin_user_pages_fast
 #endif
 
+/* 6.3, and stable kernels of 6.1 */
+#ifndef IP_LOCAL_PORT_RANGE
+#define IP_LOCAL_PORT_RANGE	51
+#endif
+
 /* 6.3 */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vqp_compat_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
@@ -75,6 +82,82 @@ static inline void vqp_compat_vm_flags_set(struct vm_area_struct *vma, unsigned 
 }
 
 #define vm_flags_set vqp_compat_vm_flags_set
+#endif
+
+/* 6.4, SOCK_CUSTOM_SOCKOPT: setsockopt(SOL_SOCKET) of such a socket comes to its operations. */
+#ifdef SOCK_CUSTOM_SOCKOPT
+#define VQP_COMPAT_HEARS_SOL_SOCKET	true
+#define vqp_compat_hear_sol_socket(sock)	set_bit(SOCK_CUSTOM_SOCKOPT, &(sock)->flags)
+#else
+#define VQP_COMPAT_HEARS_SOL_SOCKET	false
+#define vqp_compat_hear_sol_socket(sock)	do { } while (0)
+#endif
+
+/* 6.6: where a protocol's sockets have their IPv6 part. It is at their end before that. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+#define VQP_COMPAT_PINFO_OFFSET(offset)
+#else
+#define VQP_COMPAT_PINFO_OFFSET(offset)	.ipv6_pinfo_offset = (offset),
+#endif
+
+/* 6.9: TCP has SO_PEEK_OFF. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+#define VQP_COMPAT_SET_PEEK_OFF
+#else
+#define VQP_COMPAT_SET_PEEK_OFF	.set_peek_off = sk_set_peek_off,
+#endif
+
+/* 6.10: proto_ops.accept has one argument for all but the sockets. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+struct proto_accept_arg {
+	int flags;
+	int err;
+	int is_empty;
+	bool kern;
+};
+
+#define VQP_COMPAT_ACCEPT(name)							\
+static int name##_op(struct socket *sock, struct socket *newsock, int flags,	\
+		     bool kern)							\
+{										\
+	struct proto_accept_arg arg = { .flags = flags, .kern = kern };		\
+										\
+	return name(sock, newsock, &arg);					\
+}
+
+static inline int vqp_compat_accept(struct socket *sock, struct socket *newsock,
+				    struct proto_accept_arg *arg)
+{
+	return sock->ops->accept(sock, newsock, arg->flags, arg->kern);
+}
+#else
+#define VQP_COMPAT_ACCEPT(name)							\
+static int name##_op(struct socket *sock, struct socket *newsock,		\
+		     struct proto_accept_arg *arg)				\
+{										\
+	return name(sock, newsock, arg);					\
+}
+
+static inline int vqp_compat_accept(struct socket *sock, struct socket *newsock,
+				    struct proto_accept_arg *arg)
+{
+	return sock->ops->accept(sock, newsock, arg);
+}
+#endif
+
+/* 6.12. From 6.2 on the kernel's own sockets, which have no reference, are tracked, too. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+static inline void vqp_compat_sk_net_refcnt_upgrade(struct sock *sk)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	__netns_tracker_free(sock_net(sk), &sk->ns_tracker, false);
+#endif
+	sk->sk_net_refcnt = 1;
+	get_net_track(sock_net(sk), &sk->ns_tracker, GFP_KERNEL);
+	sock_inuse_add(sock_net(sk), 1);
+}
+
+#define sk_net_refcnt_upgrade vqp_compat_sk_net_refcnt_upgrade
 #endif
 
 /* 6.13; 6.15 has no hrtimer_init(). */
@@ -93,6 +176,11 @@ static inline void vqp_compat_hrtimer_setup(struct hrtimer *timer,
 /* 6.16, which renames from_timer(). */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0) && !defined(timer_container_of)
 #define timer_container_of from_timer
+#endif
+
+/* 6.19 */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 19, 0)
+#define sockaddr_unsized sockaddr
 #endif
 
 /* 6.17; 7.2 warns of system_unbound_wq. */

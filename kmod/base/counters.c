@@ -23,6 +23,9 @@ const char *const vqp_object_names[VQP_OBJ_MAX] = {
 	[VQP_OBJ_RC_TARGET]	= "rc_target",
 	[VQP_OBJ_RKEY]		= "rkey",
 	[VQP_OBJ_WINDOW]	= "window",
+	[VQP_OBJ_SOCK]		= "sock",
+	[VQP_OBJ_STREAM]	= "stream",
+	[VQP_OBJ_CHUNK]		= "chunk",
 };
 
 const char *const vqp_event_names[VQP_EV_MAX] = {
@@ -49,6 +52,8 @@ const char *const vqp_event_names[VQP_EV_MAX] = {
 	[VQP_EV_ZCOPY_MESSAGES]	= "zcopy_messages",
 	[VQP_EV_THROTTLED]	= "throttled",
 	[VQP_EV_YIELDED]	= "yielded",
+	[VQP_EV_SOCK_NEAR]	= "sock_near",
+	[VQP_EV_SOCK_TCP]	= "sock_tcp",
 };
 
 void vqp_counters_sum(struct vqp_counters *sum)

@@ -30,6 +30,9 @@ enum vqp_object {
 	VQP_OBJ_RC_TARGET,
 	VQP_OBJ_RKEY,
 	VQP_OBJ_WINDOW,
+	VQP_OBJ_SOCK,
+	VQP_OBJ_STREAM,		/* a connection of sockets within the node */
+	VQP_OBJ_CHUNK,		/* a page of what is unread there */
 	VQP_OBJ_MAX,
 };
 
@@ -57,6 +60,8 @@ enum vqp_event {
 	VQP_EV_ZCOPY_MESSAGES,	/* messages that the target's node READ */
 	VQP_EV_THROTTLED,	/* A VQP waited for its turn at its namespace's rate. */
 	VQP_EV_YIELDED,		/* A VQP waited, since a higher priority sends. */
+	VQP_EV_SOCK_NEAR,	/* A socket has a connection within the node. */
+	VQP_EV_SOCK_TCP,	/* A socket connects by TCP, or has accepted what did. */
 	VQP_EV_MAX,
 };
 

@@ -14,7 +14,9 @@
 enum vqp_limited {
 	VQP_LIMIT_VQPS,
 	VQP_LIMIT_MRS,
-	VQP_LIMIT_BYTES,	/* pages that regions pin, each anew, and pages of arenas */
+	/* pages that regions pin, each anew; of arenas; of what sockets have sent */
+	VQP_LIMIT_BYTES,
+	VQP_LIMIT_STREAMS,	/* ends of connections of sockets */
 	VQP_LIMIT_MAX,
 };
 

@@ -17,6 +17,9 @@
 struct vqp_net {
 	struct net *net;		/* constant; is there while it has namespaces */
 	struct list_head namespaces;	/* oldest first, one reference each; under ns_mutex */
+	u32 tenant;			/* of all that it has had since it had none; or 0 */
+	u32 nsockets;			/* namespaces with sockets on; read without ns_mutex */
+	struct vqp_limit listeners;	/* those that sock/listener.c has */
 };
 
 static unsigned int vqp_net_id __read_mostly;
@@ -124,6 +127,9 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	spin_lock_init(&ns->pulls_lock);
 	INIT_LIST_HEAD(&ns->pulls);
 	INIT_LIST_HEAD(&ns->past_pulls);
+	vqp_limit_set(&ns->limits[VQP_LIMIT_STREAMS], VQP_STREAMS_MAX);
+	spin_lock_init(&ns->streams_lock);
+	INIT_LIST_HEAD(&ns->streams);
 	ns->priority = VQP_PRIORITY_NORMAL;
 	mutex_init(&ns->lock);
 	INIT_LIST_HEAD(&ns->owners);
@@ -161,6 +167,33 @@ struct vqp_ns *vqp_ns_find(u32 tenant, const u8 *gid)
 	return ns;
 }
 
+struct vqp_ns *vqp_ns_of_tenant(const struct net *net, const u8 *gid)
+{
+	const struct vqp_net *vnet = net_generic(net, vqp_net_id);
+	const u32 tenant = READ_ONCE(vnet->tenant);
+
+	return tenant ? vqp_ns_find(tenant, gid) : NULL;
+}
+
+const struct vqp_net *vqp_ns_net(const struct net *net)
+{
+	return net_generic(net, vqp_net_id);
+}
+
+bool vqp_ns_sockets_on(const struct net *net)
+{
+	const struct vqp_net *vnet = net_generic(net, vqp_net_id);
+
+	return READ_ONCE(vnet->nsockets);
+}
+
+struct vqp_limit *vqp_ns_listeners(const struct net *net)
+{
+	struct vqp_net *vnet = net_generic(net, vqp_net_id);
+
+	return &vnet->listeners;
+}
+
 struct vqp_ns *vqp_ns_host(void)
 {
 	vqp_ns_get(ns_host);
@@ -195,6 +228,15 @@ struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid)
 	return ns;
 }
 
+static void ns_set_sockets(struct vqp_ns *ns, bool on)
+{
+	struct vqp_net *vnet = ns->vnet;
+
+	lockdep_assert_held(&ns_mutex);
+	WRITE_ONCE(vnet->nsockets, vnet->nsockets + on - ns->sockets);
+	WRITE_ONCE(ns->sockets, on);
+}
+
 static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
 {
 	int i;
@@ -207,7 +249,7 @@ static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
 	if (terms->priority)
 		WRITE_ONCE(ns->priority, terms->priority);
 	if (terms->sockets != VQP_SOCKETS_KEEP)
-		WRITE_ONCE(ns->sockets, terms->sockets);
+		ns_set_sockets(ns, terms->sockets);
 }
 
 /*
@@ -221,6 +263,7 @@ static void ns_take(struct vqp_ns *ns)
 	ns_generation++;
 	hash_del_rcu(&ns->node);
 	WRITE_ONCE(ns->dead, true);
+	ns_set_sockets(ns, false);
 	queue_work(ns_wq, &ns->end);
 }
 
@@ -317,6 +360,7 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	if (old)
 		ns_take(old);
 	ns->vnet = vnet;
+	WRITE_ONCE(vnet->tenant, tenant);
 	ns_state(ns, terms);
 	list_add_tail(&ns->net_link, &vnet->namespaces);
 	ns_generation++;
@@ -444,6 +488,8 @@ static int __net_init ns_net_init(struct net *net)
 
 	vnet->net = net;
 	INIT_LIST_HEAD(&vnet->namespaces);
+	vqp_limit_init(&vnet->listeners);
+	vqp_limit_set(&vnet->listeners, VQP_LISTENERS_MAX);
 	return 0;
 }
 

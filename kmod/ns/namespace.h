@@ -30,6 +30,8 @@ struct vqp_movers;
 struct vqp_net;
 
 #define VQP_LOOKUPS_MAX	4		/* the most lookups of a namespace that are under way */
+#define VQP_STREAMS_MAX	65536		/* the most connections of sockets by vqp */
+#define VQP_LISTENERS_MAX	1024	/* the most listeners of a network namespace by vqp */
 
 struct vqp_ns {
 	struct kref ref;
@@ -63,6 +65,9 @@ struct vqp_ns {
 	struct list_head pulls;		/* struct vqp_pull: what other kernels READ */
 	struct list_head past_pulls;	/* oldest first; mem/pull.c frees them */
 	u32 npast_pulls;
+	spinlock_t streams_lock;	/* guards streams */
+	struct list_head streams;	/* struct vqp_stream.ns_link */
+	atomic_t stream_pages;		/* of unread bytes, which are charged to it */
 	/* The terms, set under ns_mutex. The host's own namespace is never limited. */
 	struct vqp_limit limits[VQP_LIMIT_MAX];
 	struct vqp_throttle throttle;	/* the rate */
@@ -107,6 +112,21 @@ struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid);
 
 /* The namespace with that address, referenced; or NULL. Any context. */
 struct vqp_ns *vqp_ns_find(u32 tenant, const u8 *gid);
+
+/*
+ * The namespace with that address of the tenant whose `net` is, on this node, referenced; or NULL.
+ * Any context.
+ */
+struct vqp_ns *vqp_ns_of_tenant(const struct net *net, const u8 *gid);
+
+/* What the namespaces of a network namespace have as vqp_ns.vnet, to compare. Any context. */
+const struct vqp_net *vqp_ns_net(const struct net *net);
+
+/* May processes of a network namespace make stream sockets of ours? Any context. */
+bool vqp_ns_sockets_on(const struct net *net);
+
+/* The limit on what listens by vqp in a network namespace, which the caller keeps from ending. */
+struct vqp_limit *vqp_ns_listeners(const struct net *net);
 
 /* The host's own namespace, referenced. */
 struct vqp_ns *vqp_ns_host(void);

@@ -23,6 +23,9 @@
 #define VQP_DEVICE_NAME		"vqp"
 #define VQP_DEVICE_PATH		"/dev/vqp"
 
+/* A stream socket: socket(AF_INET or AF_INET6, SOCK_STREAM, IPPROTO_VQP) */
+#define IPPROTO_VQP		258
+
 #define VQP_GID_BYTES		16
 #define VQP_MAX_SGE		16
 #define VQP_MAX_WR		16384		/* per queue of a VQP */

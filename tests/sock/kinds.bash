@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What tests/sock/kinds.bats does on a node. Sourced there.
+
+# shellcheck source=tests/lib/vqp.bash
+source /vqp/tests/lib/vqp.bash
+
+# Two containers on a bridge, as engines make them: 10.91.0.1 and 10.91.0.2, of one tenant.
+boxes() {
+	local name n=0
+	ip link add socks type bridge
+	ip link set socks up
+	for name in sock-a sock-b; do
+		((++n))
+		ip netns add "$name"
+		ip link add "sock$n" type veth peer name eth0 netns "$name"
+		ip link set "sock$n" up master socks
+		ip -n "$name" link set lo up
+		ip -n "$name" link set eth0 up
+		ip -n "$name" address add "10.91.0.$n/24" dev eth0
+		ip -n "$name" address add "fd91::$n/64" dev eth0 nodad
+		give "$name" "$n" on
+	done
+}
+
+# NAME N SOCKETS: its VQP namespaces.
+give() {
+	local address
+	for address in "10.91.0.$2" "fd91::$2"; do
+		vqpctl ns add --netns "/run/netns/$1" --tenant 9 --address "$address" --name "$1" --sockets "$3" --without-policy
+	done
+}
+
+no_boxes() {
+	stop_socks
+	remove_boxes
+	ip link del socks
+}
+
+# NAME WORD...: what kinds.py does with them in that network namespace.
+sock() { inside "$1" /vqp/tests/sock/kinds.py "${@:2}"; }
+
+stop_socks() {
+	rm -f /run/vqp/go*
+	pkill -9 -f "tests/sock/[k]inds.py" || return 0
+	eventually eval '! pgrep -f "tests/sock/[k]inds.py"'
+}
+
+# NEAR TCP COMMAND...: so many sockets get connections of these kinds meanwhile.
+kinds() {
+	local near tcp
+	near=$(events sock_near) tcp=$(events sock_tcp)
+	"${@:3}"
+	near=$(($(events sock_near) - near)) tcp=$(($(events sock_tcp) - tcp))
+	[[ "$near $tcp" == "$1 $2" ]] || { echo "near $near, TCP $tcp; not $1 and $2" >&2; return 1; }
+}
+
+# FILE: what waits for it goes on, and comes to its end.
+go() {
+	touch "$1"
+	eventually test -e "$1.done"
+}
+
+# No socket, connection or page of theirs is left.
+nothing_left() {
+	eventually eval '[[ "$(alive sock) $(alive stream) $(alive chunk)" == "0 0 0" ]]'
+}
+
+# SOCKETS: both boxes have their VQP namespaces, with that.
+give_all() { give sock-a 1 "$1" && give sock-b 2 "$1"; }

@@ -1,0 +1,364 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# What tests/sock/kinds.bats does with sockets: kinds.py WORD ARGUMENT...
+import ctypes
+import errno
+import hashlib
+import os
+import select
+import socket
+import sys
+import threading
+import time
+
+VQP = 258
+TIMEOUT = 60
+TCP_ULP = 31
+IP_MINTTL = 21
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def make(family=socket.AF_INET):
+    s = socket.socket(family, socket.SOCK_STREAM, VQP)
+    s.settimeout(TIMEOUT)
+    return s
+
+
+def family_of(address):
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+def errno_of(call, *args):
+    """The name of the error that it fails with, or None."""
+    try:
+        call(*args)
+    except OSError as e:
+        return errno.errorcode[e.errno]
+    return None
+
+
+def eventually(what):
+    end = time.monotonic() + TIMEOUT
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def dissolve(s):
+    """connect(AF_UNSPEC), which Python has not."""
+    unspec = ctypes.create_string_buffer(16)
+    assert libc.connect(s.fileno(), unspec, 16) == 0, os.strerror(ctypes.get_errno())
+
+
+def background():
+    """Go on as a child, whose parent ends when `ready` is called."""
+    r, w = os.pipe()
+    if os.fork():
+        os.close(w)
+        sys.exit(0 if os.read(r, 1) else 1)
+    os.close(r)
+    os.setsid()
+    null = os.open("/dev/null", os.O_RDWR)
+    for fd in 0, 1, 2:
+        os.dup2(null, fd)
+    return lambda: (os.write(w, b"1"), os.close(w))
+
+
+def listener(address, port, protocol):
+    s = socket.socket(family_of(address), socket.SOCK_STREAM, protocol)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind((address, int(port)))
+    s.listen(16)
+    return s
+
+
+def serve(address, port, protocol=VQP, device="", when=""):
+    """Echo what comes until its end, and then end the answer; if so, once that file is there."""
+    ready = background()
+    s = listener(address, port, int(protocol))
+    if device:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+    ready()
+    eventually(lambda: not when or os.path.exists(when))
+
+    def echo(c):
+        with c:
+            while data := c.recv(65536):
+                c.sendall(data)
+            c.shutdown(socket.SHUT_WR)
+
+    while True:
+        c, peer = s.accept()
+        assert peer == c.getpeername(), (peer, c.getpeername())
+        threading.Thread(target=echo, args=(c,), daemon=True).start()
+
+
+def hold(address, port):
+    """Accept one connection, and keep it."""
+    ready = background()
+    s = listener(address, port, VQP)
+    ready()
+    kept = []
+    while True:
+        kept.append(s.accept())
+
+
+def talk(address, port, size="100000"):
+    """What is sent comes back, and the names are each other's."""
+    s = make(family_of(address))
+    s.connect((address, int(port)))
+    converse(s, address, port, int(size))
+
+
+def talk_once(address, port, when):
+    """The same with a socket that is made before the file `when` is there, and connects after that."""
+    s = make(family_of(address))
+    ready = background()
+    ready()
+    eventually(lambda: os.path.exists(when))
+    s.connect((address, int(port)))
+    converse(s, address, port, 100000)
+    os.rename(when, when + ".done")
+
+
+def talk_connected(address, port, when):
+    """The same with a connection that is made before."""
+    s = make(family_of(address))
+    s.connect((address, int(port)))
+    ready = background()
+    ready()
+    eventually(lambda: os.path.exists(when))
+    converse(s, address, port, 100000)
+    os.rename(when, when + ".done")
+
+
+def talk_filtered(address, port):
+    """With an option that is a rule about packets."""
+    s = make(family_of(address))
+    s.setsockopt(socket.IPPROTO_IP, IP_MINTTL, 1)
+    s.connect((address, int(port)))
+    converse(s, address, port, 100000)
+
+
+def converse(s, address, port, size):
+    assert s.getpeername()[:2] == (address, int(port)), s.getpeername()
+    assert s.getsockname()[1] > 1023
+    data = (hashlib.sha512(str(size).encode()).digest() * (size // 64 + 1))[:size]
+
+    def send():
+        s.sendall(data)
+        s.shutdown(socket.SHUT_WR)
+
+    t = threading.Thread(target=send)
+    t.start()
+    got = bytearray()
+    while piece := s.recv(65536):
+        got += piece
+    t.join()
+    assert got == data, (len(got), size)
+    s.close()
+
+
+def refused(address, port):
+    try:
+        make().connect((address, int(port)))
+    except ConnectionRefusedError:
+        return
+    raise AssertionError("connected")
+
+
+def refused_later(address, port):
+    """A connect that does not wait fails later, as poll and SO_ERROR tell."""
+    s = make()
+    s.setblocking(False)
+    ret = s.connect_ex((address, int(port)))
+    if ret == errno.EINPROGRESS:
+        p = select.poll()
+        p.register(s, select.POLLOUT)
+        assert p.poll(TIMEOUT * 1000)[0][1] & select.POLLERR
+        ret = s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        assert s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
+    assert ret == errno.ECONNREFUSED, ret
+
+
+def broken(address, port):
+    """Connect, say so, and wait until the connection breaks."""
+    s = make()
+    s.connect((address, int(port)))
+    ready = background()
+    ready()
+    try:
+        s.recv(1)
+        what = "end"
+    except OSError as e:
+        what = errno.errorcode[e.errno]
+    with open("/run/vqp/broken", "w") as f:
+        f.write(what)
+
+
+def keep(address, port, count):
+    """Connect so often, and keep all."""
+    kept = []
+    for _ in range(int(count)):
+        s = make()
+        s.connect((address, int(port)))
+        kept.append(s)
+    names = {s.getsockname() for s in kept}
+    assert len(names) == len(kept)
+    background()()
+    threading.Event().wait()
+
+
+def backlog(address, port):
+    """Beyond the backlog of a listener that accepts nothing, connections go by TCP."""
+    s = make()
+    s.bind((address, int(port)))
+    s.listen(2)
+    background()()
+    threading.Event().wait()
+
+
+def no_socket():
+    """There is no such protocol here."""
+    for family in socket.AF_INET, socket.AF_INET6:
+        assert errno_of(make, family) == "EPROTONOSUPPORT"
+
+
+def no_mptcp(address, port):
+    """TCP lets the kernel alone make subflows of MPTCP: the inner socket is none of the kernel's."""
+    def refused(s):
+        return errno_of(s.setsockopt, socket.IPPROTO_TCP, TCP_ULP, b"mptcp") in ("EOPNOTSUPP", "ENOTSUP", "ENOENT")
+    s = make()
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+    assert refused(s)
+    l = listener(address, port, VQP)
+    c = socket.create_connection((address, int(port)), TIMEOUT)
+    a, _ = l.accept()
+    assert refused(a)
+    c.close()
+
+
+def listens_no_more(address, port):
+    """A listener that connect(AF_UNSPEC) has dissolved gets no connection, and its port has another."""
+    old = listener(address, port, VQP)
+    dissolve(old)
+    assert errno_of(old.accept) == "EINVAL"
+    new = listener(address, port, VQP)
+    new.settimeout(TIMEOUT)
+    for _ in range(20):
+        s = make()
+        s.connect((address, int(port)))
+        new.accept()[0].close()
+    assert errno_of(old.listen, 16) == "EADDRINUSE"
+
+
+def listens_again(address, port):
+    """A listener of no port of its own gets another one when it listens again."""
+    s = make()
+    for _ in range(3):
+        s.listen(16)
+        c = make()
+        c.connect((address, s.getsockname()[1]))
+        s.accept()[0].close()
+        c.close()
+        dissolve(s)
+
+
+def fill(address, port, count):
+    """Connect so often, and send as much as goes to who does not read."""
+    kept = []
+    for _ in range(int(count)):
+        s = make()
+        s.connect((address, int(port)))
+        s.setblocking(False)
+        while errno_of(s.send, bytes(65536)) is None:
+            pass
+        kept.append(s)
+    background()()
+    threading.Event().wait()
+
+
+def slow_reader(address, port):
+    """Wait for more than one piece, by poll and by peeking, of a sender that has but one at a time."""
+    ready = background()
+    l = listener(address, port, VQP)
+    ready()
+    s, _ = l.accept()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 50000)
+    p = select.poll()
+    p.register(s, select.POLLIN)
+    got = 0
+    while p.poll(TIMEOUT * 1000):
+        peeked = s.recv(50000, socket.MSG_PEEK | socket.MSG_WAITALL)
+        data = s.recv(len(peeked))
+        assert data == peeked
+        got += len(data)
+        if not data:
+            break
+    s.sendall(b"%d" % got)
+
+
+def slow_sender(address, port):
+    s = make()
+    s.connect((address, int(port)))
+    s.sendall(bytes(200000))
+    s.shutdown(socket.SHUT_WR)
+    assert s.recv(100) == b"200000"
+
+
+def dissolved(address, port):
+    """A thread that waits at a connection which another dissolves is told."""
+    l = listener(address, port, VQP)
+    s = make()
+    s.settimeout(None)
+    s.connect((address, int(port)))
+    a, _ = l.accept()
+    told = []
+    tid = []
+
+    def wait():
+        tid.append(threading.get_native_id())
+        told.append(errno_of(s.recv, 1))
+
+    t = threading.Thread(target=wait, daemon=True)
+    t.start()
+    eventually(lambda: tid)
+
+    def sleeps():
+        with open(f"/proc/self/task/{tid[0]}/syscall") as f:
+            return f.read().split()[0] == {"x86_64": "45", "aarch64": "207"}[os.uname().machine]
+
+    eventually(sleeps)
+    dissolve(s)
+    t.join(TIMEOUT)
+    assert told == ["ECONNRESET"], told
+    assert errno_of(a.recv, 1) == "ECONNRESET"
+    assert s.getsockname() == ("0.0.0.0", 0), s.getsockname()
+    s.connect((address, int(port)))
+    for _ in range(40):
+        dissolve(s)
+        s.connect((address, int(port)))
+        l.accept()[0].close()
+
+
+def accepters(address, port, count):
+    """Several threads wait at one listener, at which connections of both kinds come."""
+    l = listener(address, port, VQP)
+
+    def accept():
+        while True:
+            with l.accept()[0] as c:
+                c.sendall(b"x")
+
+    for _ in range(4):
+        threading.Thread(target=accept, daemon=True).start()
+    for i in range(int(count)):
+        # every fifth is one of TCP
+        s = socket.create_connection((address, int(port)), TIMEOUT) if i % 5 == 0 else make()
+        if i % 5:
+            s.connect((address, int(port)))
+        assert s.recv(1) == b"x"
+        s.close()
+
+
+globals()[sys.argv[1]](*sys.argv[2:])
