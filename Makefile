@@ -24,7 +24,7 @@ INSTALLED := kmod runtime-lib node cni-plugin libcni oci-hook docs/man
 # what asks vqpctl who needs it comes before vqpctl
 UNINSTALLED := cni-plugin libcni oci-hook node runtime-lib docs/man kmod
 PROGRAMS := runtime-lib common node cni-plugin libcni oci-hook
-TOOLS := tests/programs/vqpt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
+TOOLS := tests/programs/vqpt tests/programs/sockt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
 
 # what is tried, and made in the toolbox
 TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop test-lies faults leftovers soak cycles test-debug unit fuzz planted coverage \
