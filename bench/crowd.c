@@ -6,27 +6,11 @@
 #include <vqp/vqp.h>
 
 #include "duel.h"
+#include "kernel_bytes.h"
 #include "transport.h"
 
 #define CROWD_VQPS	5000
 #define CROWD_REST_MS	1000	/* flows that are idle for a while let go of what they had */
-
-/* Kernel memory that cannot be reclaimed, or -1. */
-static long crowd_kernel_bytes(void)
-{
-	FILE *file = fopen("/proc/meminfo", "re");
-	long sum = 0, kib;
-	char line[128];
-
-	if (!file)
-		return link_fail("/proc/meminfo");
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "SUnreclaim: %ld", &kib) == 1 || sscanf(line, "VmallocUsed: %ld", &kib) == 1 ||
-		    sscanf(line, "Percpu: %ld", &kib) == 1)
-			sum += kib * 1024;
-	fclose(file);
-	return sum;
-}
 
 static int crowd_create(struct link *link, struct ibv_qp *qps[CROWD_VQPS])
 {
@@ -75,7 +59,7 @@ json_t *crowd_run(struct duel *duel)
 {
 	static struct ibv_qp *qps[CROWD_VQPS];
 	struct link *link = &duel->links[LINK_VQP];
-	const long before = crowd_kernel_bytes();
+	const long before = kernel_bytes();
 	uint64_t start, ns;
 
 	if (before < 0 || crowd_create(link, qps))
@@ -88,6 +72,6 @@ json_t *crowd_run(struct duel *duel)
 		return NULL;
 	usleep(CROWD_REST_MS * 1000);
 	return json_pack("{s:i, s:I, s:f}", "vqps", CROWD_VQPS,
-			 "bytes", (json_int_t)crowd_kernel_bytes() - before,
+			 "bytes", (json_int_t)kernel_bytes() - before,
 			 "connect_us", ns / 1000.0 / CROWD_VQPS);
 }

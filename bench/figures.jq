@@ -19,6 +19,10 @@ def figure: if . >= 1000 then thousands else rounded | tostring end;
 # Calls that a longer run made more than a shorter one, for each request more
 def calls_per_request($side): (.[1][$side] - .[0][$side]) / (.[1].requests - .[0].requests);
 
+# Stream sockets: how many times quicker than TCP, of a measurement on one node or between two
+def quicker($where; $what): .streams[$where][$what] | ratio("tcp"; "vqp");
+def calls_per_rr: .streams.calls | (.[1].calls - .[0].calls) / (.[1].rounds - .[0].rounds) / 2000;
+
 # All keys of results.json, of the duels' results and what the nodes said
 def flat: .duel as $duel | .rc as $rc | {
 	kernel,
@@ -68,6 +72,15 @@ def flat: .duel as $duel | .rc as $rc | {
 	isolation_p99_ratio: (.malformed | p99_ratio("beside")),
 	isolation_p99_us_computing: (.malformed | p99("computing")),
 	isolation_p99_ratio_computing: (.malformed | p99_ratio("computing")),
+	sock_same_rr1k_ratio: quicker("same"; "rr1k"),
+	sock_same_rr1k_cpu_ratio: quicker("same"; "rr1k_cpu"),
+	sock_same_stream4k_ratio: quicker("same"; "stream4k"),
+	sock_far_rr1k_ratio: quicker("far"; "rr1k"),
+	sock_far_stream64k_ratio: quicker("far"; "stream64k"),
+	sock_far_first_byte_ratio: quicker("far"; "first_byte"),
+	sock_flat_1000_ratio: (.streams.same | {few: .few.vqp, many: .many.vqp} | ratio("few"; "many")),
+	sock_syscalls_per_rr: calls_per_rr,
+	sock_conn_bytes: (.streams.far.conn_bytes.vqp | median),
 } | map_values(if type == "number" then rounded else . end);
 
 # The rows of the table; `met` says whether an aim is reached, where there is one.
@@ -96,4 +109,13 @@ def figures:
 	(row("runc_run_empty_ratio"; "the same, with vqp / with an empty wrapper and hook") | at_most(1.01)),
 	(row("qos_p99_ratio"; "slow READs (p99) of high priority: beside a flood of low / alone") | at_most(2)),
 	(row("isolation_p99_ratio"; "slow READs (p99): beside every malformed request / alone") | at_most(1.5)),
-	row("isolation_p99_ratio_computing"; "the same, beside a process that only computes / alone");
+	row("isolation_p99_ratio_computing"; "the same, beside a process that only computes / alone"),
+	row("sock_same_rr1k_ratio"; "sockets, one node: 1 KiB and its answer, rate, vqp / TCP"),
+	row("sock_same_rr1k_cpu_ratio"; "the same, processor time, TCP / vqp"),
+	row("sock_same_stream4k_ratio"; "sockets, one node: writes of 4 KiB, rate, vqp / TCP"),
+	row("sock_far_rr1k_ratio"; "sockets, two nodes: 1 KiB and its answer, rate, vqp / TCP"),
+	row("sock_far_stream64k_ratio"; "sockets, two nodes: writes of 64 KiB, rate, vqp / TCP"),
+	row("sock_far_first_byte_ratio"; "sockets, two nodes: connect and one answer, vqp / TCP"),
+	row("sock_flat_1000_ratio"; "sockets, one node: rate, 1,000 connections / 100"),
+	row("sock_syscalls_per_rr"; "system calls for 1 KiB and its answer, both ends"),
+	row("sock_conn_bytes"; "kernel memory of a connected socket, bytes");

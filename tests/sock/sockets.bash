@@ -25,9 +25,11 @@ bridge() {
 	ip route add "fd95:$other::/64" via "fd77::$other"
 }
 
-# NAME NODE NUMBER: a box with an interface on that node's bridge, at 10.95.NODE.NUMBER and fd95:NODE::NUMBER
+# NAME NODE NUMBER: a box whose sockets may go by vqp, with an interface on that node's bridge, at
+# 10.95.NODE.NUMBER and fd95:NODE::NUMBER
 wired() {
 	box "$1" 9 "10.95.$2.$3"
+	vqpctl ns set --netns "/run/netns/$1" --sockets on
 	ip link add "$1" type veth peer name eth0 netns "$1"
 	ip link set "$1" master br-sock up
 	inside "$1" ip link set lo up

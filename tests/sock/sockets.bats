@@ -61,3 +61,28 @@ cases() {
 @test "TCP: plain TCP on the other side" { cases 6 tcp; }
 @test "TCP: the same by addresses of IPv6" { on 1 "cases_here6 6 connect bind ipv6 stream end"; }
 @test "TCP: the same in one container, by its loopback address" { on 1 "cases_loopback 6 connect accept stream end"; }
+
+# ---- vqp ----
+
+@test "vqp: connect()" { cases 258 connect; }
+@test "vqp: bind()" { cases 258 bind; }
+@test "vqp: accept()" { cases 258 accept; }
+@test "vqp: names, and IPv4 by sockets of IPv6" { cases 258 ipv6; }
+@test "vqp: all bytes, once, in order" { cases 258 stream; }
+@test "vqp: flags of send() and recv()" { cases 258 flags; }
+@test "vqp: vectors" { cases 258 vector; }
+@test "vqp: splice() and sendfile()" { cases 258 splice; }
+@test "vqp: full and empty queues" { cases 258 queue; }
+@test "vqp: shutdown(), close(), resets" { cases 258 end; }
+@test "vqp: poll() and select()" { cases 258 poll; }
+@test "vqp: epoll" { cases 258 epoll; }
+@test "vqp: options" { cases 258 option; }
+@test "vqp: fast open, deferred accept" { cases 258 fast; }
+@test "vqp: sockets of several processes" { cases 258 share; }
+@test "vqp: sockets of several threads" { cases 258 thread; }
+@test "vqp: 1,000 connections" { cases 258 many; }
+@test "vqp: io_uring" { cases 258 ring; }
+@test "vqp: what users of other replacements of TCP have reported" { cases 258 report; }
+@test "vqp: plain TCP on the other side" { cases 258 tcp; }
+@test "vqp: the same by addresses of IPv6" { on 1 "cases_here6 258 connect bind ipv6 stream end"; }
+@test "vqp: the same in one container, by its loopback address" { on 1 "cases_loopback 258 connect accept stream end"; }
