@@ -14,6 +14,7 @@
 #include "report.h"
 
 #define WAYS_MAX	1024
+#define COUNT_MAX	1000000000	/* more than any call allocates */
 #define STRIDE_MAX	32		/* less than what a tree keeps in one node: it needs memory that often */
 #define PATIENCE_MS	20000
 #define STEP_MS		50
@@ -156,15 +157,39 @@ static bool probe_loud(unsigned int *n, struct report *report)
 	return failed;
 }
 
-/* The first allocation of the module itself: before it are those of the loader. */
+/* Load it so that it is refused by its parameters. Returns how many allocations that took the loader. */
+static unsigned int count_refused(void)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	unsigned int left;
+
+	if (fd < 0)
+		die(errno, "%s", path);
+	nth_arm(COUNT_MAX);
+	err = syscall(SYS_finit_module, fd, "lanes=none", 0) ? errno : 0;
+	left = nth_left();
+	nth_disarm();
+	close(fd);
+	if (err != EINVAL)
+		die(err, "lanes=none is not refused");
+	must_be_gone();
+	return COUNT_MAX - left;
+}
+
+/*
+ * The first allocation of the module itself: before it are those of the loader. Of these, the ones
+ * before it reads the parameters are left alone: to define the fields of tracepoints without memory
+ * is worth a warning to the kernel.
+ */
 static unsigned int find_first(void)
 {
-	unsigned int before = 0, from = 1, mid;
+	unsigned int before = count_refused(), step = 1, from = before + step, mid;
 	struct report report;
 
 	while (probe_loud(&from, &report) && !report.in_module) {
 		before = from;
-		from *= 2;
+		step *= 2;
+		from += step;
 	}
 	while (from - before > 1) {
 		mid = before + (from - before) / 2;

@@ -86,11 +86,18 @@ void nth_arm(unsigned int nth)
 		die(errno, "arming");
 }
 
-/* These calls copy, too: while it is armed they may be what fails. */
-bool nth_disarm(void)
+/* This copies, too: while it is armed, it may be what fails. */
+unsigned int nth_left(void)
 {
 	char text[16] = "";
-	bool failed = pread(nth_fd, text, sizeof(text) - 1, 0) > 0 && text[0] == '0';
+
+	return pread(nth_fd, text, sizeof(text) - 1, 0) > 0 ? strtoul(text, NULL, 10) : 1;
+}
+
+/* So do these. */
+bool nth_disarm(void)
+{
+	bool failed = !nth_left();
 	int tries = 2;
 
 	while (pwrite(nth_fd, "0", 1, 0) != 1)

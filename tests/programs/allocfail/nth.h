@@ -9,6 +9,8 @@
 void nth_setup(void);
 
 void nth_arm(unsigned int nth);
+/* How many are left until it, give or take one; 0: it came to that. */
+unsigned int nth_left(void);
 /* True: it came to that, and the call failed or had to do without. */
 bool nth_disarm(void);
 
