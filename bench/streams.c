@@ -14,12 +14,12 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kernel_bytes.h"
 #include "payload.h"
 #include "streams.h"
+#include "transport.h"
 
 #define SIDES		2
 #define RR_BYTES	1024
@@ -38,21 +38,13 @@ struct streams {
 	uint64_t seed;		/* of the last bytes */
 };
 
-static int failed(const char *what)
+int streams_failed(const char *what)
 {
 	fprintf(stderr, "streams: %s: %s\n", what, strerror(errno));
 	return -1;
 }
 
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static int send_all(int fd, const void *data, size_t bytes)
+int streams_send(int fd, const void *data, size_t bytes)
 {
 	const uint8_t *at = data;
 
@@ -60,11 +52,22 @@ static int send_all(int fd, const void *data, size_t bytes)
 		ssize_t sent = send(fd, at, bytes, MSG_NOSIGNAL);
 
 		if (sent < 0)
-			return failed("send");
+			return -1;
 		at += sent;
 		bytes -= (size_t)sent;
 	}
 	return 0;
+}
+
+static int send_all(int fd, const void *data, size_t bytes)
+{
+	return streams_send(fd, data, bytes) ? streams_failed("send") : 0;
+}
+
+/* Microseconds since transport_now_ns() was `start` */
+static double us_since(uint64_t start)
+{
+	return (double)(transport_now_ns() - start) / 1000;
 }
 
 /* The answer to a request, whose last bytes these were */
@@ -77,7 +80,7 @@ static int expect(int fd, const uint8_t *tail, size_t bytes)
 		ssize_t some = recv(fd, data + got, bytes - got, 0);
 
 		if (some <= 0)
-			return failed(some ? "recv" : "recv: an early end");
+			return streams_failed(some ? "recv" : "recv: an early end");
 		got += (size_t)some;
 	}
 	if (memcmp(data, tail, bytes)) {
@@ -94,12 +97,12 @@ static int connected(const struct streams *s, uint64_t request)
 	int fd = socket(AF_INET, SOCK_STREAM, s->protocols[s->side]), one = 1;
 
 	if (fd < 0)
-		return failed("socket");
+		return streams_failed("socket");
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	inet_pton(AF_INET, s->address, &sin.sin_addr);
 	if (connect(fd, (struct sockaddr *)&sin, sizeof(sin))) {
 		close(fd);
-		return failed("connect");
+		return streams_failed("connect");
 	}
 	if (send_all(fd, &hello, sizeof(hello))) {
 		close(fd);
@@ -113,18 +116,19 @@ static double requests(struct streams *s, int count)
 {
 	uint8_t data[RR_BYTES];
 	int fd = connected(s, RR_BYTES);
-	double start;
+	uint64_t start;
+	double us;
 
 	if (fd < 0)
 		return -1;
 	payload_fill(data, sizeof(data), ++s->seed);
-	start = now_us();
+	start = transport_now_ns();
 	for (int i = 0; i < count; i++)
 		if (send_all(fd, data, sizeof(data)) || expect(fd, data, sizeof(data)))
 			count = -1;
-	start = now_us() - start;
+	us = us_since(start);
 	close(fd);
-	return count < 0 ? -1 : start / count;
+	return count < 0 ? -1 : us / count;
 }
 
 static double run_rr1k(struct streams *s)
@@ -137,19 +141,20 @@ static double stream(struct streams *s, size_t bytes)
 {
 	static uint8_t data[65536];
 	int fd = connected(s, STREAM_BYTES), ret = 0;
-	double start;
+	uint64_t start;
+	double us;
 
 	if (fd < 0)
 		return -1;
 	payload_fill(data, bytes, ++s->seed);
-	start = now_us();
+	start = transport_now_ns();
 	for (size_t sent = 0; !ret && sent < STREAM_BYTES; sent += bytes)
 		ret = send_all(fd, data, bytes);
 	if (!ret)
 		ret = expect(fd, data + bytes - STREAMS_TAIL, STREAMS_TAIL);
-	start = now_us() - start;
+	us = us_since(start);
 	close(fd);
-	return ret ? -1 : start;
+	return ret ? -1 : us;
 }
 
 static double run_stream4k(struct streams *s)
@@ -165,7 +170,7 @@ static double run_stream64k(struct streams *s)
 /* From connect() to the first byte of an answer */
 static double run_first_byte(struct streams *s)
 {
-	double start = now_us();
+	const uint64_t start = transport_now_ns();
 
 	for (int i = 0; i < CONNECTS; i++) {
 		int fd = connected(s, 1), ret = fd < 0 || send_all(fd, "x", 1) || expect(fd, (const uint8_t *)"x", 1);
@@ -175,7 +180,7 @@ static double run_first_byte(struct streams *s)
 		if (ret)
 			return -1;
 	}
-	return (now_us() - start) / CONNECTS;
+	return us_since(start) / CONNECTS;
 }
 
 /* Processor time of this whole machine, both ends of what is within it and the kernel's own */
@@ -216,10 +221,11 @@ static double crowd_use(struct streams *s, const int *fds, int count, int answer
 	struct epoll_event events[64], event = { .events = EPOLLIN };
 	int epoll = epoll_create1(0), asked = 0, answered = 0, ret = 0, got;
 	uint8_t data[RR_BYTES];
-	double start;
+	uint64_t start;
+	double us;
 
 	payload_fill(data, sizeof(data), ++s->seed);
-	start = now_us();
+	start = transport_now_ns();
 	for (; !ret && asked < count; asked++) {
 		event.data.fd = fds[asked];
 		ret = epoll_ctl(epoll, EPOLL_CTL_ADD, fds[asked], &event) || send_all(fds[asked], data, sizeof(data));
@@ -233,9 +239,9 @@ static double crowd_use(struct streams *s, const int *fds, int count, int answer
 				ret = send_all(events[i].data.fd, data, sizeof(data));
 		}
 	}
-	start = now_us() - start;
+	us = us_since(start);
 	close(epoll);
-	return ret ? -1 : start / answers;
+	return ret ? -1 : us / answers;
 }
 
 static double crowd(struct streams *s, int count)

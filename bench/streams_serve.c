@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Answers requests of all connections by one epoll, as servers do. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,23 +22,17 @@ struct peer {
 	uint8_t tail[STREAMS_TAIL];	/* the last bytes, in a ring */
 };
 
-static int failed(const char *what)
-{
-	fprintf(stderr, "streams: %s: %s\n", what, strerror(errno));
-	return -1;
-}
-
 static int watch(int epoll, struct peer peer)
 {
 	struct peer *kept = malloc(sizeof(*kept));
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = kept };
 
 	if (!kept)
-		return failed("malloc");
+		return streams_failed("malloc");
 	*kept = peer;
 	if (epoll_ctl(epoll, EPOLL_CTL_ADD, peer.fd, &event)) {
 		free(kept);
-		return failed("epoll_ctl");
+		return streams_failed("epoll_ctl");
 	}
 	return 0;
 }
@@ -51,11 +43,11 @@ static int listen_by(int epoll, const char *address, int protocol, int port)
 	int fd = socket(AF_INET, SOCK_STREAM, protocol), one = 1;
 
 	if (fd < 0)
-		return failed("socket");
+		return streams_failed("socket");
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (inet_pton(AF_INET, address, &sin.sin_addr) != 1 || bind(fd, (struct sockaddr *)&sin, sizeof(sin)) ||
 	    listen(fd, 1024))
-		return failed("listen");
+		return streams_failed("listen");
 	return watch(epoll, (struct peer){ .fd = fd, .listens = 1 });
 }
 
@@ -64,22 +56,9 @@ static int accept_one(int epoll, const struct peer *listener)
 	int fd = accept(listener->fd, NULL, NULL), one = 1;
 
 	if (fd < 0)
-		return failed("accept");
+		return streams_failed("accept");
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	return watch(epoll, (struct peer){ .fd = fd });
-}
-
-static int send_all(int fd, const uint8_t *data, size_t bytes)
-{
-	while (bytes) {
-		ssize_t sent = send(fd, data, bytes, MSG_NOSIGNAL);
-
-		if (sent < 0)
-			return -1;
-		data += sent;
-		bytes -= (size_t)sent;
-	}
-	return 0;
 }
 
 static size_t tail_bytes(size_t bytes)
@@ -99,7 +78,7 @@ static int answer(struct peer *peer)
 	for (size_t i = 0; i < bytes; i++)
 		data[i] = peer->tail[(start + i) % STREAMS_TAIL];
 	peer->got = 0;
-	return send_all(peer->fd, data, bytes);
+	return streams_send(peer->fd, data, bytes);
 }
 
 static int take(struct peer *peer, const uint8_t *data, size_t bytes)
@@ -153,5 +132,5 @@ int streams_serve(const char *address, char *const *protocols)
 			}
 		}
 	}
-	return failed("epoll_wait");
+	return streams_failed("epoll_wait");
 }
