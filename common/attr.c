@@ -9,8 +9,9 @@
 #include "attr.h"
 #include "limits.h"
 #include "nlattr.h"
+#include "sockets.h"
 
-enum kind { U8 = 1, U32, U64, LIMIT, FLAG, BOOL, GID, STRING, ENUM, NEST };
+enum kind { U8 = 1, U32, U64, LIMIT, FLAG, GID, STRING, ENUM, NEST, SOCKETS };
 
 static const char *const qp_states[] = { "init", "bound", "connected", "error", NULL };
 static const char *const carriers[] = { "none", "loop", "dc", "rc", NULL };
@@ -65,7 +66,10 @@ static const struct spec {
 	[VQP_ATTR_PRIORITY]	 = { "priority", U8 },
 	[VQP_ATTR_EXCLUSIVE]	 = { "exclusive", FLAG },
 	[VQP_ATTR_NO_WAIT]	 = { "no_wait", FLAG },
-	[VQP_ATTR_SOCKETS]	 = { "sockets", BOOL },
+	[VQP_ATTR_SOCKETS]	 = { "sockets", SOCKETS },
+	[VQP_ATTR_PORT_LAST]	 = { "port_last", U32 },
+	[VQP_ATTR_PREFIX_BITS]	 = { "prefix_bits", U8 },
+	[VQP_ATTR_EXCEPT]	 = { "except", FLAG },
 };
 
 static int spec_by_name(const char *name)
@@ -105,14 +109,6 @@ static bool put_limit(struct nlmsghdr *msg, size_t room, int type, const json_t 
 	return put_integer(msg, room, type, value, sizeof(uint64_t));
 }
 
-/* A byte that is 0 or 1. */
-static bool put_bool(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
-{
-	const uint8_t u8 = json_is_true(value);
-
-	return json_is_boolean(value) && vqp_nlattr_put(msg, room, type, &u8, sizeof(u8));
-}
-
 static bool put_string(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
 {
 	const char *text = json_string_value(value);
@@ -135,6 +131,47 @@ static bool put_nest(struct nlmsghdr *msg, size_t room, int type, const json_t *
 	return nest && !put_object(msg, room, value, true) && vqp_nlattr_end_nest(msg, nest);
 }
 
+/* Returns the attributes of a rule of "sockets", a new object. */
+static json_t *make_rule(const char *text)
+{
+	char gid[VQP_ADDRESS_TEXT];
+	struct vqp_sockets_rule rule;
+
+	if (vqp_sockets_rule_parse(&rule, text))
+		return NULL;
+	if (rule.port)
+		return json_pack("{s:i, s:i}", "port", rule.port, "port_last", rule.last);
+	return json_pack("{s:s, s:i}", "gid", vqp_address_format(rule.peers.gid, gid), "prefix_bits", (int)rule.peers.bits);
+}
+
+/* Puts a nest for each rule of a list of "sockets". */
+static bool put_rules(struct nlmsghdr *msg, size_t room, const json_t *list, bool except)
+{
+	const json_t *said;
+	size_t i;
+
+	json_array_foreach(list, i, said) {
+		json_auto_t *rule = make_rule(json_string_value(said));
+
+		if ((except && json_object_set_new(rule, "except", json_true())) ||
+		    !put_nest(msg, room, VQP_ATTR_SOCKETS_RULE, rule))
+			return false;
+	}
+	return true;
+}
+
+/* Puts whether sockets are on, and the rules. */
+static bool put_sockets(struct nlmsghdr *msg, size_t room, const json_t *value)
+{
+	cleanup_error struct vqp_error error = { 0 };
+	json_auto_t *sockets = vqp_sockets_read(value, &error);
+	const uint8_t on = !json_is_false(sockets);
+
+	return sockets && vqp_nlattr_put(msg, room, VQP_ATTR_SOCKETS, &on, sizeof(on)) &&
+	       put_rules(msg, room, json_object_get(sockets, VQP_SOCKETS_ONLY), false) &&
+	       put_rules(msg, room, json_object_get(sockets, VQP_SOCKETS_EXCEPT), true);
+}
+
 static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *value)
 {
 	bool ok = false;
@@ -155,9 +192,6 @@ static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *
 	case FLAG:
 		ok = json_is_true(value) && vqp_nlattr_put(msg, room, type, NULL, 0);
 		break;
-	case BOOL:
-		ok = put_bool(msg, room, type, value);
-		break;
 	case GID:
 		ok = put_gid(msg, room, type, value);
 		break;
@@ -166,6 +200,9 @@ static int put_value(struct nlmsghdr *msg, size_t room, int type, const json_t *
 		break;
 	case NEST:
 		ok = put_nest(msg, room, type, value);
+		break;
+	case SOCKETS:
+		ok = put_sockets(msg, room, value);
 		break;
 	case ENUM:
 		break;		/* Only the kernel sends these. */
@@ -271,8 +308,6 @@ static json_t *get_value(const struct vqp_nlattr *attr, const struct spec *spec)
 		return number == VQP_UNLIMITED ? json_string(VQP_LIMITS_UNLIMITED) : json_integer(number);
 	case FLAG:
 		return attr->bytes ? NULL : json_true();
-	case BOOL:
-		return get_integer(attr, sizeof(uint8_t), &number) ? json_boolean(number) : NULL;
 	case GID:
 		return attr->bytes == 16 ? json_string(vqp_address_format(attr->data, text)) : NULL;
 	case STRING:
@@ -281,8 +316,43 @@ static json_t *get_value(const struct vqp_nlattr *attr, const struct spec *spec)
 		return get_integer(attr, sizeof(uint32_t), &number) ? get_enum(number, spec->names) : NULL;
 	case NEST:
 		return get_object(vqp_nlattrs_in(attr), true);
+	case SOCKETS:
+		return get_integer(attr, sizeof(uint8_t), &number) ? json_boolean(number) : NULL;
 	}
 	return NULL;
+}
+
+/* Returns a rule of "sockets" as a string, given its attributes; NULL if they are those of none. */
+static json_t *format_rule(const json_t *said)
+{
+	const json_int_t port = json_integer_value(json_object_get(said, "port"));
+	const json_int_t last = json_integer_value(json_object_get(said, "port_last"));
+	const json_int_t bits = json_integer_value(json_object_get(said, "prefix_bits"));
+	const char *gid = json_string_value(json_object_get(said, "gid"));
+	struct vqp_sockets_rule rule = { .port = port, .last = last, .peers.bits = bits };
+	char text[VQP_SOCKETS_RULE_TEXT];
+
+	if (gid ? vqp_address_parse(gid, rule.peers.gid) || port || bits > 128
+		: port < 1 || port > UINT16_MAX || last < port || last > UINT16_MAX)
+		return NULL;
+	return json_string(vqp_sockets_rule_format(&rule, text));
+}
+
+/* Adds a rule to "sockets", which are on. 0, or -1 if it is malformed, or without memory. */
+static int get_rule(const struct vqp_nlattr *attr, json_t *object)
+{
+	json_auto_t *said = get_object(vqp_nlattrs_in(attr), true), *rule = format_rule(said);
+	const char *name = json_object_get(said, "except") ? VQP_SOCKETS_EXCEPT : VQP_SOCKETS_ONLY;
+	json_t *sockets = json_object_get(object, "sockets");
+
+	if (!rule || !json_is_true(sockets) == !json_is_object(sockets))
+		return -1;
+	if (!json_is_object(sockets) && json_object_set_new(object, "sockets", json_object()))
+		return -1;
+	sockets = json_object_get(object, "sockets");
+	if (!json_object_get(sockets, name) && json_object_set_new(sockets, name, json_array()))
+		return -1;
+	return json_array_append(json_object_get(sockets, name), rule);
 }
 
 /* Adds an attribute to an object. 0, or -1 if it is malformed, or without memory. */
@@ -291,6 +361,8 @@ static int get_attr(const struct vqp_nlattr *attr, json_t *object, bool nested)
 	const struct spec *spec = &specs[attr->type <= VQP_ATTR_MAX ? attr->type : 0];
 	json_t *value, *list;
 
+	if (attr->type == VQP_ATTR_SOCKETS_RULE)
+		return nested ? -1 : get_rule(attr, object);
 	if (!spec->name)
 		return 0;
 	value = nested && spec->kind == NEST ? NULL : get_value(attr, spec);

@@ -2,7 +2,7 @@
 /*
  * The kernel module's generic netlink family. Attributes are JSON here, with the names and types of
  * docs/netlink/vqp.yaml: GIDs are text, enums are their names, nests are objects, and repeated
- * attributes are arrays under a plural name.
+ * attributes are arrays under a plural name. "sockets" has its rules in it, as in sockets.h.
  */
 #ifndef VQP_COMMON_NETLINK_H
 #define VQP_COMMON_NETLINK_H

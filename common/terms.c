@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "limits.h"
+#include "sockets.h"
 #include "terms.h"
 
 int vqp_terms_check_tenant(const json_t *tenant, struct vqp_error *error)
@@ -28,12 +29,13 @@ static int parse_address(struct vqp_terms *terms, const json_t *address, struct 
 int vqp_terms_parse(struct vqp_terms *terms, const json_t *object, struct vqp_error *error)
 {
 	const json_t *tenant = json_object_get(object, "tenant"), *address = json_object_get(object, "address");
-	json_t *limits = json_object_get(object, "limits");
+	json_t *limits = json_object_get(object, "limits"), *sockets = json_object_get(object, "sockets");
 
 	*terms = (struct vqp_terms){ 0 };
 	if ((tenant && vqp_terms_check_tenant(tenant, error)) ||
 	    (address && parse_address(terms, address, error)) ||
-	    (limits && vqp_limits_check(limits, error)))
+	    (limits && vqp_limits_check(limits, error)) ||
+	    (sockets && !(terms->sockets = vqp_sockets_read(sockets, error))))
 		return error->code;
 	terms->tenant = json_integer_value(tenant);
 	terms->limits = json_incref(limits);
@@ -46,7 +48,8 @@ json_t *vqp_terms_say(const struct vqp_terms *terms)
 
 	if ((terms->tenant && json_object_set_new(said, "tenant", json_integer(terms->tenant))) ||
 	    (*terms->address && json_object_set_new(said, "address", json_string(terms->address))) ||
-	    (terms->limits && json_object_set(said, "limits", terms->limits))) {
+	    (terms->limits && json_object_set(said, "limits", terms->limits)) ||
+	    (terms->sockets && json_object_set(said, "sockets", terms->sockets))) {
 		json_decref(said);
 		return NULL;
 	}
@@ -56,5 +59,6 @@ json_t *vqp_terms_say(const struct vqp_terms *terms)
 void vqp_terms_clear(struct vqp_terms *terms)
 {
 	json_decref(terms->limits);
+	json_decref(terms->sockets);
 	*terms = (struct vqp_terms){ 0 };
 }

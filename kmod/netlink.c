@@ -10,6 +10,7 @@
 #include "meta/server.h"
 #include "netlink.h"
 #include "ns/namespace.h"
+#include "ns/sockets.h"
 #include "queue/vqp.h"
 
 static struct genl_family nl_family;
@@ -24,13 +25,25 @@ static const struct nla_policy nl_meta_policy[VQP_ATTR_MAX + 1] = {
 	[VQP_ATTR_META_BUCKETS]	= NLA_POLICY_MIN(NLA_U32, 1),
 };
 
+/* Policies of 6.1 have it not const. */
+static struct netlink_range_validation nl_ports = { .min = 1, .max = U16_MAX };
+
+static const struct nla_policy nl_rule_policy[VQP_ATTR_MAX + 1] = {
+	[VQP_ATTR_PORT]		= NLA_POLICY_FULL_RANGE(NLA_U32, &nl_ports),
+	[VQP_ATTR_PORT_LAST]	= NLA_POLICY_FULL_RANGE(NLA_U32, &nl_ports),
+	[VQP_ATTR_GID]		= NLA_POLICY_EXACT_LEN(VQP_GID_BYTES),
+	[VQP_ATTR_PREFIX_BITS]	= NLA_POLICY_MAX(NLA_U8, 8 * VQP_GID_BYTES),
+	[VQP_ATTR_EXCEPT]	= { .type = NLA_FLAG },
+};
+
 #define NL_POLICY_TERMS								\
 	[VQP_ATTR_MAX_VQPS]	= { .type = NLA_U64 },				\
 	[VQP_ATTR_MAX_MRS]	= { .type = NLA_U64 },				\
 	[VQP_ATTR_MAX_BYTES]	= { .type = NLA_U64 },				\
 	[VQP_ATTR_MAX_RATE]	= { .type = NLA_U64 },				\
 	[VQP_ATTR_PRIORITY]	= NLA_POLICY_RANGE(NLA_U8, VQP_PRIORITY_LOW, VQP_PRIORITY_HIGH), \
-	[VQP_ATTR_SOCKETS]	= NLA_POLICY_MAX(NLA_U8, 1)
+	[VQP_ATTR_SOCKETS]	= NLA_POLICY_MAX(NLA_U8, 1),			\
+	[VQP_ATTR_SOCKETS_RULE]	= NLA_POLICY_NESTED(nl_rule_policy)
 
 #define NL_POLICY_ADDRESS							\
 	[VQP_ATTR_TENANT]	= { .type = NLA_U32 },				\
@@ -92,22 +105,101 @@ static int nl_get_limit(struct genl_info *info, int type, u64 min, u64 *max)
 	return -ERANGE;
 }
 
+/* One nested VQP_ATTR_SOCKETS_RULE. */
+static int nl_parse_rule(struct nlattr *nest, struct vqp_sockets_rule *rule,
+			 struct genl_info *info)
+{
+	struct nlattr *a[VQP_ATTR_MAX + 1], *port, *last, *gid, *bits;
+	int ret;
+
+	ret = nla_parse_nested(a, VQP_ATTR_MAX, nest, nl_rule_policy, info->extack);
+	if (ret)
+		return ret;
+	port = a[VQP_ATTR_PORT];
+	last = a[VQP_ATTR_PORT_LAST];
+	gid = a[VQP_ATTR_GID];
+	bits = a[VQP_ATTR_PREFIX_BITS];
+	if (!port != !last || !gid != !bits || !port == !gid ||
+	    (port && nla_get_u32(port) > nla_get_u32(last))) {
+		NL_SET_ERR_MSG_ATTR(info->extack, nest,
+				    "a rule has port and port-last, or gid and prefix-bits");
+		return -EINVAL;
+	}
+	rule->except = nla_get_flag(a[VQP_ATTR_EXCEPT]);
+	if (port) {
+		rule->port = nla_get_u32(port);
+		rule->last = nla_get_u32(last);
+	} else {
+		memcpy(rule->gid, nla_data(gid), VQP_GID_BYTES);
+		rule->bits = nla_get_u8(bits);
+	}
+	return 0;
+}
+
+static u32 nl_count_rules(struct genl_info *info)
+{
+	struct nlattr *attr;
+	u32 count = 0;
+	int rem;
+
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
+		count += nla_type(attr) == VQP_ATTR_SOCKETS_RULE;
+	return count;
+}
+
+static int nl_parse_rules(struct vqp_sockets *sockets, struct genl_info *info)
+{
+	struct nlattr *nest;
+	int rem, ret = 0;
+	u32 i = 0;
+
+	nlmsg_for_each_attr(nest, info->nlhdr, GENL_HDRLEN, rem) {
+		if (!ret && nla_type(nest) == VQP_ATTR_SOCKETS_RULE)
+			ret = nl_parse_rule(nest, &sockets->rules[i++], info);
+	}
+	return ret;
+}
+
+/* The sockets of a request, which are referenced, unless they are off or stay. */
+static int nl_get_sockets(struct genl_info *info, struct vqp_ns_terms *terms)
+{
+	struct nlattr *on = info->attrs[VQP_ATTR_SOCKETS];
+	const u32 nrules = nl_count_rules(info);
+	int ret;
+
+	terms->keep_sockets = !on;
+	terms->sockets = NULL;
+	if (nrules > VQP_SOCKETS_RULES_MAX)
+		return -E2BIG;
+	if (!on || !nla_get_u8(on)) {
+		if (nrules)
+			GENL_SET_ERR_MSG(info, "rules come with sockets that are on");
+		return nrules ? -EINVAL : 0;
+	}
+	terms->sockets = vqp_sockets_make(nrules);
+	if (!terms->sockets)
+		return -ENOMEM;
+	ret = nl_parse_rules(terms->sockets, info);
+	if (ret)
+		vqp_sockets_put(terms->sockets);
+	return ret;
+}
+
 /*
- * The terms of a request. With a rate below VQP_RATE_MIN a VQP among many might have to wait for
- * its turn so long that its target forgets the flow.
+ * The terms of a request, whose sockets the caller puts. With a rate below VQP_RATE_MIN a VQP among
+ * many might have to wait for its turn so long that its target forgets the flow.
  */
 static int nl_get_terms(struct genl_info *info, struct vqp_ns_terms *terms)
 {
 	struct nlattr *priority = info->attrs[VQP_ATTR_PRIORITY];
-	struct nlattr *sockets = info->attrs[VQP_ATTR_SOCKETS];
 
 	terms->max[VQP_LIMIT_STREAMS] = VQP_LIMIT_KEEP;
 	terms->priority = priority ? nla_get_u8(priority) : 0;
-	terms->sockets = sockets ? nla_get_u8(sockets) : VQP_SOCKETS_KEEP;
 	return nl_get_limit(info, VQP_ATTR_MAX_VQPS, 0, &terms->max[VQP_LIMIT_VQPS]) ?:
 	       nl_get_limit(info, VQP_ATTR_MAX_MRS, 0, &terms->max[VQP_LIMIT_MRS]) ?:
 	       nl_get_limit(info, VQP_ATTR_MAX_BYTES, 0, &terms->max[VQP_LIMIT_BYTES]) ?:
-	       nl_get_limit(info, VQP_ATTR_MAX_RATE, VQP_RATE_MIN, &terms->max_rate);
+	       nl_get_limit(info, VQP_ATTR_MAX_RATE, VQP_RATE_MIN, &terms->max_rate) ?:
+	       nl_get_sockets(info, terms);
 }
 
 static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
@@ -128,7 +220,8 @@ static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
 	net = nl_get_net(info);
 	if (IS_ERR(net)) {
 		GENL_SET_ERR_MSG(info, "no network namespace behind netns-fd");
-		return PTR_ERR(net);
+		ret = PTR_ERR(net);
+		goto put_sockets;
 	}
 	ret = vqp_ns_add(net, nla_get_u32(a[VQP_ATTR_TENANT]), nla_data(a[VQP_ATTR_GID]),
 			 a[VQP_ATTR_NAME] ? nla_data(a[VQP_ATTR_NAME]) : "", &terms, exclusive);
@@ -139,6 +232,8 @@ static int nl_ns_add(struct sk_buff *skb, struct genl_info *info)
 		GENL_SET_ERR_MSG(info, "the network namespace has one of another tenant");
 	if (ret == -EADDRINUSE)
 		GENL_SET_ERR_MSG(info, "the tenant's address is taken on this node");
+put_sockets:
+	vqp_sockets_put(terms.sockets);
 	return ret;
 }
 
@@ -174,24 +269,33 @@ static int nl_ns_del(struct sk_buff *skb, struct genl_info *info)
 	return nl_found(info, ret);
 }
 
-static int nl_ns_set(struct sk_buff *skb, struct genl_info *info)
+static int nl_set_terms(struct genl_info *info, const struct vqp_ns_terms *terms)
 {
 	struct nlattr **a = info->attrs;
-	struct vqp_ns_terms terms;
 	struct net *net;
+	int ret;
+
+	if (a[VQP_ATTR_TENANT] && a[VQP_ATTR_GID])
+		return vqp_ns_set(nla_get_u32(a[VQP_ATTR_TENANT]), nla_data(a[VQP_ATTR_GID]),
+				  terms);
+	net = nl_get_net(info);
+	if (IS_ERR(net))
+		return PTR_ERR(net);
+	ret = vqp_ns_set_net(net, terms);
+	put_net(net);
+	return ret;
+}
+
+static int nl_ns_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct vqp_ns_terms terms;
 	int ret;
 
 	ret = nl_get_terms(info, &terms);
 	if (ret)
 		return ret;
-	if (a[VQP_ATTR_TENANT] && a[VQP_ATTR_GID])
-		return nl_found(info, vqp_ns_set(nla_get_u32(a[VQP_ATTR_TENANT]),
-						 nla_data(a[VQP_ATTR_GID]), &terms));
-	net = nl_get_net(info);
-	if (IS_ERR(net))
-		return PTR_ERR(net);
-	ret = vqp_ns_set_net(net, &terms);
-	put_net(net);
+	ret = nl_set_terms(info, &terms);
+	vqp_sockets_put(terms.sockets);
 	return nl_found(info, ret);
 }
 
@@ -392,6 +496,39 @@ static u64 nl_max(const struct vqp_ns *ns, enum vqp_limited what)
 	return READ_ONCE(ns->limits[what].max);
 }
 
+static bool nl_put_rule(struct sk_buff *skb, const struct vqp_sockets_rule *rule)
+{
+	struct nlattr *nest = nla_nest_start(skb, VQP_ATTR_SOCKETS_RULE);
+	bool fits;
+
+	if (!nest || (rule->except && nla_put_flag(skb, VQP_ATTR_EXCEPT)))
+		return false;
+	if (rule->port)
+		fits = !nla_put_u32(skb, VQP_ATTR_PORT, rule->port) &&
+		       !nla_put_u32(skb, VQP_ATTR_PORT_LAST, rule->last);
+	else
+		fits = !nla_put(skb, VQP_ATTR_GID, VQP_GID_BYTES, rule->gid) &&
+		       !nla_put_u8(skb, VQP_ATTR_PREFIX_BITS, rule->bits);
+	nla_nest_end(skb, nest);
+	return fits;
+}
+
+/* With all rules that there can be, a namespace fits into the smallest message of a dump. */
+static bool nl_put_sockets(struct sk_buff *skb, const struct vqp_ns *ns)
+{
+	const struct vqp_sockets *sockets;
+	bool fits;
+	u32 i;
+
+	rcu_read_lock();
+	sockets = rcu_dereference(ns->sockets);
+	fits = !nla_put_u8(skb, VQP_ATTR_SOCKETS, !!sockets);
+	for (i = 0; fits && sockets && i < sockets->nrules; i++)
+		fits = nl_put_rule(skb, &sockets->rules[i]);
+	rcu_read_unlock();
+	return fits;
+}
+
 static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
 {
 	struct nl_dump *d = arg;
@@ -415,7 +552,7 @@ static int nl_dump_one_ns(struct vqp_ns *ns, void *arg)
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_RATE, vqp_throttle_max(&ns->throttle),
 				   VQP_ATTR_PAD) &&
 		!nla_put_u8(d->skb, VQP_ATTR_PRIORITY, READ_ONCE(ns->priority)) &&
-		!nla_put_u8(d->skb, VQP_ATTR_SOCKETS, READ_ONCE(ns->sockets)));
+		nl_put_sockets(d->skb, ns));
 }
 
 static int nl_ns_dump(struct sk_buff *skb, struct netlink_callback *cb)

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "../common/cni_name.h"
+#include "../common/subnet.h"
 #include "policy_check.h"
-#include "subnet.h"
 
 int vqp_policy_check_members(const json_t *object, const char *what, const char *const *known, struct vqp_error *error)
 {
@@ -27,10 +27,14 @@ int vqp_policy_check_members(const json_t *object, const char *what, const char 
 int vqp_policy_check_subnet(const json_t *text, struct vqp_error *error)
 {
 	struct vqp_subnet subnet;
+	int ret;
 
 	if (!json_is_string(text))
 		return vqp_error_set(error, -EINVAL, "a subnet is a string, as \"10.1.0.0/16\"");
-	if (vqp_subnet_parse(&subnet, json_string_value(text)))
+	ret = vqp_subnet_parse(&subnet, json_string_value(text));
+	if (ret == -ERANGE)
+		return vqp_error_set(error, -EINVAL, "\"%s\" " VQP_SUBNET_HAS_V4, json_string_value(text));
+	if (ret)
 		return vqp_error_set(error, -EINVAL, "\"%s\" is no subnet, as \"10.1.0.0/16\", \"fd00::/64\" or \"any\"",
 				     json_string_value(text));
 	return 0;

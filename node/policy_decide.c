@@ -9,8 +9,8 @@
 #include "../common/address.h"
 #include "../common/cleanup.h"
 #include "../common/limits.h"
+#include "../common/subnet.h"
 #include "policy.h"
-#include "subnet.h"
 
 /* What is at hand: a container, its wish, and the rule that is for it. */
 struct matter {

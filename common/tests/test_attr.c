@@ -17,7 +17,7 @@
 
 static void put(struct nlmsghdr *msg, unsigned int type, const void *data, size_t bytes)
 {
-	assert_non_null(vqp_nlattr_put(msg, NLMSG_HDRLEN + 64, type, data, bytes));
+	assert_non_null(vqp_nlattr_put(msg, NLMSG_HDRLEN + 128, type, data, bytes));
 }
 
 static void there_and_back_again(void **state)
@@ -36,6 +36,68 @@ static void there_and_back_again(void **state)
 	assert_true(json_equal(object, again));
 	json_decref(object);
 	json_decref(again);
+}
+
+static void is_the_same_again(const char *text, size_t room)
+{
+	json_auto_t *object = unit_json(text), *again;
+	MESSAGE(msg, 4096);
+
+	assert_true(room <= sizeof(msg_bytes));
+	assert_int_equal(vqp_attr_put(msg, room, object), 0);
+	again = vqp_attr_get(msg, 0);
+	assert_true(json_equal(object, again));
+}
+
+static void sockets_have_rules(void **state)
+{
+	(void)state;
+	is_the_same_again("{\"sockets\":false}", 64);
+	is_the_same_again("{\"sockets\":{\"only\":[\"80\",\"1024-65535\",\"10.0.0.0/8\",\"fd00::/64\"],\"except\":[\"any\"]}}", 512);
+	is_the_same_again("{\"tenant\":1,\"sockets\":{\"only\":[\"fd00::2\"],\"except\":[\"22\",\"0.0.0.0/0\"]}}", 512);
+}
+
+/* Puts a rule, with the attributes that are given. */
+static void put_rule(struct nlmsghdr *msg, uint32_t port, uint32_t last, const char *gid, uint8_t bits)
+{
+	struct nlattr *nest = vqp_nlattr_begin_nest(msg, 512, VQP_ATTR_SOCKETS_RULE);
+
+	assert_non_null(nest);
+	if (port)
+		put(msg, VQP_ATTR_PORT, &port, sizeof(port));
+	if (last)
+		put(msg, VQP_ATTR_PORT_LAST, &last, sizeof(last));
+	if (gid)
+		put(msg, VQP_ATTR_GID, gid, 16);
+	put(msg, VQP_ATTR_PREFIX_BITS, &bits, sizeof(bits));
+	assert_true(vqp_nlattr_end_nest(msg, nest));
+}
+
+/* After "sockets", which are on, off, or not there (-1), the rule is malformed. */
+static void rule_is_malformed(int sockets, uint32_t port, uint32_t last, const char *gid, uint8_t bits)
+{
+	const uint8_t on = sockets;
+	MESSAGE(msg, 512);
+
+	if (sockets >= 0)
+		put(msg, VQP_ATTR_SOCKETS, &on, sizeof(on));
+	put_rule(msg, port, last, gid, bits);
+	assert_null(vqp_attr_get(msg, 0));
+}
+
+static void malformed_rules_are_noticed(void **state)
+{
+	static const char gid[16] = { 0 };
+
+	(void)state;
+	rule_is_malformed(-1, 80, 80, NULL, 0);
+	rule_is_malformed(0, 80, 80, NULL, 0);
+	rule_is_malformed(1, 0, 0, NULL, 0);
+	rule_is_malformed(1, 80, 0, NULL, 0);
+	rule_is_malformed(1, 80, 79, NULL, 0);
+	rule_is_malformed(1, 80, 65536, NULL, 0);
+	rule_is_malformed(1, 80, 80, gid, 0);
+	rule_is_malformed(1, 0, 0, gid, 129);
 }
 
 static void assert_refused(const char *text)
@@ -57,6 +119,8 @@ static void ill_typed_fields_are_refused(void **state)
 	assert_refused("{\"priority\":256}");
 	assert_refused("{\"priority\":\"low\"}");
 	assert_refused("{\"sockets\":1}");
+	assert_refused("{\"sockets\":{}}");
+	assert_refused("{\"sockets\":{\"only\":[\"0\"]}}");
 	assert_refused("{\"gid\":1}");
 	assert_refused("{\"name\":1}");
 	assert_refused("{\"meta\":{}}");
@@ -192,6 +256,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_and_back_again),
+		cmocka_unit_test(sockets_have_rules),
+		cmocka_unit_test(malformed_rules_are_noticed),
 		cmocka_unit_test(ill_typed_fields_are_refused),
 		cmocka_unit_test(too_much_for_the_buffer_is_refused),
 		cmocka_unit_test(enums_have_names),

@@ -7,9 +7,10 @@
 
 #include "../terms.h"
 
-static void all_three_are_read(void **state)
+static void all_are_read(void **state)
 {
-	json_t *object = unit_json("{\"tenant\": 4294967295, \"address\": \"fd00:0::2\", \"limits\": {\"max_vqps\": 5}, \"id\": 7}");
+	json_t *object = unit_json("{\"tenant\": 4294967295, \"address\": \"fd00:0::2\", \"limits\": {\"max_vqps\": 5},"
+				   " \"sockets\": {\"only\": [\"080\"]}, \"id\": 7}"), *sockets = unit_json("{\"only\": [\"80\"]}");
 	struct vqp_error error = { 0 };
 	struct vqp_terms terms;
 
@@ -20,8 +21,11 @@ static void all_three_are_read(void **state)
 	json_decref(object);
 	/* the limits are the terms' own */
 	assert_int_equal(json_integer_value(json_object_get(terms.limits, "max_vqps")), 5);
+	assert_true(json_equal(terms.sockets, sockets));
+	json_decref(sockets);
 	vqp_terms_clear(&terms);
 	assert_null(terms.limits);
+	assert_null(terms.sockets);
 }
 
 static void each_may_be_left_out(void **state)
@@ -42,8 +46,8 @@ static void each_may_be_left_out(void **state)
 static void what_is_stated_is_said(void **state)
 {
 	static const char *const said[] = {
-		"{}", "{\"tenant\": 7}", "{\"address\": \"fd00::2\"}", "{\"limits\": {\"max_vqps\": 5}}",
-		"{\"tenant\": 4294967295, \"address\": \"::ffff:10.1.0.2\", \"limits\": {\"priority\": 1}}",
+		"{}", "{\"tenant\": 7}", "{\"address\": \"fd00::2\"}", "{\"limits\": {\"max_vqps\": 5}}", "{\"sockets\": false}",
+		"{\"tenant\": 4294967295, \"address\": \"::ffff:10.1.0.2\", \"limits\": {\"priority\": 1}, \"sockets\": true}",
 	};
 
 	(void)state;
@@ -91,6 +95,7 @@ static void what_is_wrong_is_refused(void **state)
 		snprintf(text, sizeof(text), "{\"address\": %s}", addresses[i]);
 		refuses(text, "\"address\" must be one container's IPv4 or IPv6 address");
 	}
+	refuses("{\"sockets\": 5}", "\"sockets\" must be");
 	refuses("{\"limits\": 5}", "\"limits\" must be an object");
 	refuses("{\"tenant\": 1, \"limits\": {\"max_vqps\": -1}}", "\"max_vqps\" must be");
 }
@@ -98,7 +103,7 @@ static void what_is_wrong_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_three_are_read),
+		cmocka_unit_test(all_are_read),
 		cmocka_unit_test(each_may_be_left_out),
 		cmocka_unit_test(what_is_stated_is_said),
 		cmocka_unit_test(what_is_wrong_is_refused),

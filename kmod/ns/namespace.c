@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "ns/movers.h"
 #include "ns/namespace.h"
+#include "ns/sockets.h"
 
 struct vqp_net {
 	struct net *net;		/* constant; is there while it has namespaces */
@@ -187,6 +188,18 @@ bool vqp_ns_sockets_on(const struct net *net)
 	return READ_ONCE(vnet->nsockets);
 }
 
+bool vqp_ns_lets_sockets(const struct vqp_ns *ns, const u8 *peer, u16 port)
+{
+	const struct vqp_sockets *sockets;
+	bool lets;
+
+	rcu_read_lock();
+	sockets = rcu_dereference(ns->sockets);
+	lets = sockets && vqp_sockets_let(sockets, peer, port);
+	rcu_read_unlock();
+	return lets;
+}
+
 struct vqp_limit *vqp_ns_listeners(const struct net *net)
 {
 	struct vqp_net *vnet = net_generic(net, vqp_net_id);
@@ -228,13 +241,16 @@ struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid)
 	return ns;
 }
 
-static void ns_set_sockets(struct vqp_ns *ns, bool on)
+static void ns_set_sockets(struct vqp_ns *ns, struct vqp_sockets *sockets)
 {
 	struct vqp_net *vnet = ns->vnet;
+	struct vqp_sockets *old;
 
-	lockdep_assert_held(&ns_mutex);
-	WRITE_ONCE(vnet->nsockets, vnet->nsockets + on - ns->sockets);
-	WRITE_ONCE(ns->sockets, on);
+	if (sockets)
+		vqp_sockets_get(sockets);
+	old = rcu_replace_pointer(ns->sockets, sockets, lockdep_is_held(&ns_mutex));
+	WRITE_ONCE(vnet->nsockets, vnet->nsockets + !!sockets - !!old);
+	vqp_sockets_put(old);
 }
 
 static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
@@ -248,7 +264,7 @@ static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
 		vqp_throttle_set(&ns->throttle, terms->max_rate);
 	if (terms->priority)
 		WRITE_ONCE(ns->priority, terms->priority);
-	if (terms->sockets != VQP_SOCKETS_KEEP)
+	if (!terms->keep_sockets)
 		ns_set_sockets(ns, terms->sockets);
 }
 
@@ -263,7 +279,7 @@ static void ns_take(struct vqp_ns *ns)
 	ns_generation++;
 	hash_del_rcu(&ns->node);
 	WRITE_ONCE(ns->dead, true);
-	ns_set_sockets(ns, false);
+	ns_set_sockets(ns, NULL);
 	queue_work(ns_wq, &ns->end);
 }
 

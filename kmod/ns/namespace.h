@@ -28,6 +28,7 @@
 struct net;
 struct vqp_movers;
 struct vqp_net;
+struct vqp_sockets;
 
 #define VQP_LOOKUPS_MAX	4		/* the most lookups of a namespace that are under way */
 #define VQP_STREAMS_MAX	65536		/* the most connections of sockets by vqp */
@@ -72,18 +73,17 @@ struct vqp_ns {
 	struct vqp_limit limits[VQP_LIMIT_MAX];
 	struct vqp_throttle throttle;	/* the rate */
 	u8 priority;			/* enum vqp_priority; read without ns_mutex */
-	bool sockets;			/* Stream sockets may go by vqp; read without ns_mutex. */
+	struct vqp_sockets __rcu *sockets;	/* whose may go by vqp, referenced; NULL: none */
 	struct rcu_head rcu;
 };
-
-#define VQP_SOCKETS_KEEP	2
 
 /* The terms that an operator grants a namespace. */
 struct vqp_ns_terms {
 	u64 max[VQP_LIMIT_MAX];		/* each as in struct vqp_limit, or VQP_LIMIT_KEEP */
 	u64 max_rate;			/* bytes per second, VQP_UNLIMITED, or VQP_LIMIT_KEEP */
 	u8 priority;			/* enum vqp_priority; 0 keeps the present one */
-	u8 sockets;			/* 0: off; 1: on; VQP_SOCKETS_KEEP keeps what is */
+	bool keep_sockets;		/* They stay as they are, */
+	struct vqp_sockets *sockets;	/* or become so; the caller's reference, or NULL for off */
 };
 
 /* Code above ns/ that keeps things in namespaces, and releases them when one is killed. */
@@ -124,6 +124,12 @@ const struct vqp_net *vqp_ns_net(const struct net *net);
 
 /* May processes of a network namespace make stream sockets of ours? Any context. */
 bool vqp_ns_sockets_on(const struct net *net);
+
+/*
+ * May stream sockets of the namespace have a connection by vqp with that peer, where a listener at
+ * one of the ends has that port? Asked of the namespaces of both ends. Any context.
+ */
+bool vqp_ns_lets_sockets(const struct vqp_ns *ns, const u8 *peer, u16 port);
 
 /* The limit on what listens by vqp in a network namespace, which the caller keeps from ending. */
 struct vqp_limit *vqp_ns_listeners(const struct net *net);

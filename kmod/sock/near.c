@@ -69,7 +69,7 @@ static struct vqp_stream *near_make(struct sock *sk, struct vqp_ns *ns, struct v
 	return s;
 }
 
-/* Connect sk, of a namespace, to another, in both of which sockets are on. */
+/* Connect sk, of a namespace, to another, both of which let it. */
 static int near_connect(struct sock *sk, struct vqp_ns *ns, struct vqp_ns *peer,
 			struct vqp_names *names)
 {
@@ -97,9 +97,12 @@ static int near_connect(struct sock *sk, struct vqp_ns *ns, struct vqp_ns *peer,
 }
 
 /* May the two be connected? An address that has left its interface may have another owner. */
-static bool near_may(const struct vqp_ns *ns, const struct vqp_ns *peer)
+static bool near_may(const struct vqp_ns *ns, const struct vqp_ns *peer,
+		     const struct vqp_names *names)
 {
-	return ns->tenant == peer->tenant && READ_ONCE(ns->sockets) && READ_ONCE(peer->sockets) &&
+	return ns->tenant == peer->tenant &&
+	       vqp_ns_lets_sockets(ns, names->remote, names->remote_port) &&
+	       vqp_ns_lets_sockets(peer, names->local, names->remote_port) &&
 	       !READ_ONCE(ns->address.away) && !READ_ONCE(peer->address.away);
 }
 
@@ -117,7 +120,7 @@ int vqp_near_connect(struct sock *sk, struct vqp_names *names)
 		return ret;
 	if (vqp_route_find(sk, names))
 		ns = vqp_ns_of_tenant(sock_net(sk), names->local);
-	if (ns && ns->vnet == vqp_ns_net(sock_net(sk)) && near_may(ns, peer))
+	if (ns && ns->vnet == vqp_ns_net(sock_net(sk)) && near_may(ns, peer, names))
 		ret = near_connect(sk, ns, peer, names);
 	if (ns)
 		vqp_ns_put(ns);

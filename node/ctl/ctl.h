@@ -26,7 +26,7 @@ struct ctl_args {
 	int64_t max_vqps, max_mrs, max_bytes, max_rate;	/* or CTL_NOT_GIVEN, CTL_UNLIMITED */
 	uint8_t priority;	/* 0 if it was not given */
 	uint32_t pid;		/* likewise */
-	const char *sockets;	/* "on" or "off" */
+	const char *sockets;	/* as vqp_sockets_parse() takes it; NULL if it was not given */
 	const char *netns, *address, *name, *socket, *device, *bundle, *config, *container, *network;
 	const char *addresses[CTL_ADDRESSES_MAX];	/* each --address; `address` is the last one */
 	unsigned int naddresses;

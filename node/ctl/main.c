@@ -18,9 +18,9 @@
 static const struct ctl_command commands[] = {
 	{ "status", NULL, "s", 0, 0, "", "the node, vqpd and its meta servers, and the module's counters", ctl_status },
 	{ "ns", "list", "", 0, 0, "", "VQP namespaces of this node", ctl_ns_list },
-	{ "ns", "add", "ntaNVMBRPWS", 0, 0, "--netns NETNS --tenant T --address A [--name NAME] [--without-policy] [LIMIT]... [--sockets on|off]",
+	{ "ns", "add", "ntaNVMBRPWS", 0, 0, "--netns NETNS --tenant T --address A [--name NAME] [--without-policy] [LIMIT]... [--sockets SOCKETS]",
 	  "make the VQP namespace of a network namespace", ctl_ns_add },
-	{ "ns", "set", "ntaVMBRPS", 0, 0, "--netns NETNS | --tenant T --address A, and LIMIT... or --sockets on|off",
+	{ "ns", "set", "ntaVMBRPS", 0, 0, "--netns NETNS | --tenant T --address A, and LIMIT... or --sockets SOCKETS",
 	  "change limits of a VQP namespace that is there", ctl_ns_set },
 	{ "ns", "del", "nta", 0, 0, "--netns NETNS | --tenant T --address A", "remove it", ctl_ns_del },
 	{ "vqps", NULL, "", 0, 0, "", "VQPs of this node", ctl_vqps },
@@ -70,7 +70,8 @@ static void print_help(const char *noun)
 	puts("                     --max-bytes SIZE (that regions pin, and of arenas; K, M, G and T are powers of 1024);");
 	puts("                     or what it may send: --max-rate SIZE (in a second, from 64K), --priority low|normal|high;");
 	puts("                     each but the priority may be \"" VQP_LIMITS_UNLIMITED "\"");
-	puts("  --sockets on|off   may stream sockets of vqp's protocol go by vqp, or are they TCP (default: off)?");
+	puts("  --sockets SOCKETS  may stream sockets of vqp's protocol go by vqp: on, off (the default), or where");
+	puts("                     those of these ports and peers may: only:80,8000-8999,10.7.0.0/16,except:8080");
 	puts("  --count N          how many round trips (default 5)");
 	puts("  --device DEVICE    an RDMA device (default: the one that vqp uses, or would use)");
 	puts("  --full             with --json, also addresses and numbers that tell which machine it is");
@@ -226,8 +227,6 @@ static void take_option(struct ctl_args *args, int option, const char *value)
 		args->priority = take_priority(value);
 		break;
 	case 'S':
-		if (strcmp(value, "on") && strcmp(value, "off"))
-			errx(EX_USAGE, "--sockets takes on or off, not '%s'", value);
 		args->sockets = value;
 		break;
 	}

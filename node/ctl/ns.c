@@ -8,6 +8,7 @@
 #include "../../common/cleanup.h"
 #include "../../common/limits.h"
 #include "../../common/netns.h"
+#include "../../common/sockets.h"
 #include "../../common/terms.h"
 #include "../policy.h"
 #include "addresses.h"
@@ -37,14 +38,14 @@ static void show_limits(json_t *item)
 
 static void show_terms(json_t *item)
 {
+	cleanup_free char *sockets = vqp_sockets_format(json_object_get(item, "sockets"));
 	json_int_t priority = json_integer_value(json_object_get(item, "priority"));
 
 	if (!json_is_integer(json_object_get(item, "max_rate")))
 		json_object_set_new(item, "max_rate", json_string("-"));
 	if (priority >= VQP_PRIORITY_LOW && priority <= VQP_PRIORITY_HIGH)
 		json_object_set_new(item, "priority", json_string(ctl_priorities[priority]));
-	if (json_is_boolean(json_object_get(item, "sockets")))
-		json_object_set_new(item, "sockets", json_string(json_is_true(json_object_get(item, "sockets")) ? "on" : "off"));
+	json_object_set_new(item, "sockets", json_string(sockets));
 }
 
 int ctl_ns_list(const struct ctl_args *args)
@@ -117,11 +118,15 @@ static void put_limits(const struct ctl_args *args, json_t *request)
 		json_object_set_new(request, "priority", json_integer(args->priority));
 }
 
-/* No rule speaks of sockets: they are what the caller says. */
-static void put_sockets(const struct ctl_args *args, json_t *request)
+/* Puts the sockets that were given into a request. 0 or the exit status. */
+static int put_sockets(const struct ctl_args *args, json_t *request)
 {
-	if (args->sockets)
-		json_object_set_new(request, "sockets", json_boolean(!strcmp(args->sockets, "on")));
+	cleanup_error struct vqp_error error = { 0 };
+	json_t *sockets = args->sockets ? vqp_sockets_parse(args->sockets, &error) : NULL;
+
+	if (sockets)
+		json_object_set_new(request, "sockets", sockets);
+	return error.code ? ctl_fail(args, error.code, "--sockets: %s", vqp_error_text(&error)) : 0;
 }
 
 /* Makes the request, and reports refusals in terms of the command line. */
@@ -164,10 +169,11 @@ static int judge(const struct ctl_args *args, int fd, const struct vqp_terms *wi
 	return ret ? ctl_fail(args, ret, "%s (--without-policy does not ask)", vqp_error_text(&error)) : 0;
 }
 
-/* Adds the limits of the rule by which the policy lets the request be. 0 or the exit status. */
+/* Adds the limits and the sockets of the rule by which the policy lets the request be. 0 or the exit status. */
 static int put_terms(const struct ctl_args *args, int fd, json_t *request)
 {
-	cleanup_terms struct vqp_terms terms = { 0 }, wish = { .tenant = args->tenant, .limits = json_object() };
+	cleanup_terms struct vqp_terms terms = { 0 }, wish = { .tenant = args->tenant, .limits = json_object(),
+							    .sockets = json_incref(json_object_get(request, "sockets")) };
 	json_auto_t *normal = vqp_limits_default();
 	const char *name;
 	json_t *limit;
@@ -182,6 +188,8 @@ static int put_terms(const struct ctl_args *args, int fd, json_t *request)
 	json_object_foreach(terms.limits, name, limit)
 		if (!json_equal(limit, json_object_get(normal, name)))
 			json_object_set(request, name, limit);
+	if (wish.sockets || !json_is_false(terms.sockets))
+		json_object_set(request, "sockets", terms.sockets);
 	return 0;
 }
 
@@ -210,8 +218,9 @@ int ctl_ns_add(const struct ctl_args *args)
 	if (args->name)
 		json_object_set_new(request, "name", json_string(args->name));
 	put_limits(args, request);
-	put_sockets(args, request);
-	ret = args->without_policy ? 0 : put_terms(args, fd, request);
+	ret = put_sockets(args, request);
+	if (!ret && !args->without_policy)
+		ret = put_terms(args, fd, request);
 	if (!ret)
 		ret = add(args, request);
 	if (ret || !args->json)
@@ -227,7 +236,9 @@ int ctl_ns_set(const struct ctl_args *args)
 	int ret;
 
 	put_limits(args, request);
-	put_sockets(args, request);
+	ret = put_sockets(args, request);
+	if (ret)
+		return ret;
 	if (!json_object_size(request))
 		return ctl_fail(args, EINVAL, "what to set? --max-vqps, --max-mrs, --max-bytes, --max-rate, --priority or --sockets");
 	ret = put_namespace(args, request, &fd);

@@ -17,6 +17,7 @@
 static const char *const kept_keys[] = {
 	/* vqp's own */
 	"tenant", "tenants", "address", "addresses", "limits", "max_vqps", "max_mrs", "max_bytes", "max_rate", "priority",
+	"sockets", "only", "except",
 	"vqpd", "subnet", "networks", "network", "by_annotation", "runtime", "stage", "VQPD_OPTIONS", "VQP_METAD_OPTIONS",
 	/* CNI */
 	"cniVersion", "name", "type", "bridge", "master", "mtu", "gateway", "isGateway", "ipMasq", "rangeStart", "rangeEnd", "dst",

@@ -11,7 +11,6 @@
 
 #include "../../common/limits.h"
 #include "../policy.h"
-#include "../subnet.h"
 
 /* ---- The files of the node ---- */
 
@@ -558,43 +557,6 @@ static void a_link_that_leads_nowhere_is_no_leave_for_the_old_file(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-/* ---- Subnets ---- */
-
-static void holds(const char *subnet, const char *address, int expected)
-{
-	struct vqp_subnet parsed;
-	uint8_t gid[16];
-
-	assert_int_equal(vqp_subnet_parse(&parsed, subnet), 0);
-	assert_int_equal(vqp_address_parse(address, gid), 0);
-	assert_int_equal(vqp_subnet_has(&parsed, gid), expected);
-}
-
-static void subnets(void **state)
-{
-	struct vqp_subnet parsed;
-
-	(void)state;
-	holds("10.1.0.0/20", "10.1.15.255", 1);
-	holds("10.1.0.0/20", "10.1.16.0", 0);
-	holds("10.1.0.2", "10.1.0.2", 1);
-	holds("10.1.0.2/32", "10.1.0.3", 0);
-	holds("0.0.0.0/0", "203.0.113.1", 1);
-	holds("0.0.0.0/0", "fd00::1", 0);
-	holds("::/0", "10.1.0.1", 1);
-	holds("any", "10.1.0.1", 1);
-	holds("any", "fd00::1", 1);
-	holds("fd00::/9", "fd7f::1", 1);
-	holds("fd00::/9", "fd80::1", 0);
-	assert_int_equal(vqp_subnet_parse(&parsed, "10.1.0.1/16"), -EINVAL);
-	assert_int_equal(vqp_subnet_parse(&parsed, "10.1.0.0/"), -EINVAL);
-	assert_int_equal(vqp_subnet_parse(&parsed, "10.1.0.0/-1"), -EINVAL);
-	assert_int_equal(vqp_subnet_parse(&parsed, "10.1.0.0/16/16"), -EINVAL);
-	assert_int_equal(vqp_subnet_parse(&parsed, "fd00::/129"), -EINVAL);
-	assert_int_equal(vqp_subnet_parse(&parsed, "any/0"), -EINVAL);
-	assert_int_equal(vqp_subnet_parse(&parsed, "0123:4567:89ab:cdef:0123:4567:89ab:cdef:0123:4567/64"), -EINVAL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -622,7 +584,6 @@ int main(void)
 		cmocka_unit_test(malformed_old_files_are_refused),
 		cmocka_unit_test(the_new_file_counts_and_then_the_old_one),
 		cmocka_unit_test(a_link_that_leads_nowhere_is_no_leave_for_the_old_file),
-		cmocka_unit_test(subnets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 const char *const fuzz_words[] = {
 	"netns_fd", "tenant", "gid", "name", "netns_ino", "pinned_bytes", "state", "carrier", "node_gid", "epoch", "qkey",
 	"lanes", "parent", "counters", "made", "freed", "value", "meta", "key", "addr", "buckets", "connected", "dc",
-	"fd00::1", "10.1.0.2", "c1/eth0", "unknown", "", NULL,
+	"sockets", "only", "except", "port", "port_last", "prefix_bits", "80", "8000-8999", "10.0.0.0/8", "any", "fd00::1", "10.1.0.2", "c1/eth0", "unknown", "", NULL,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

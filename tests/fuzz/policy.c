@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 #include "../../common/limits.h"
+#include "../../common/subnet.h"
 #include "../../node/policy.h"
-#include "../../node/subnet.h"
 #include "json.h"
 
 const char *const fuzz_words[] = {

@@ -458,3 +458,17 @@ bad_netlink() { on 1 "[[ \$(vqpt bad $1) == $2 ]]"; }
 	bad_netlink nl-del-name ENOENT
 	on 1 'ip netns del doomed'
 }
+@test "netlink: rules of sockets are whole, no more than 64, and come with sockets that are on" {
+	bad_netlink nl-rules ENOENT
+	bad_netlink nl-rules-too-many E2BIG
+	bad_netlink nl-rules-alone EINVAL
+	bad_netlink nl-rules-of-off EINVAL
+	bad_netlink nl-sockets-2 ERANGE
+	bad_netlink nl-rule-prefix ENOENT
+	bad_netlink nl-rule-empty EINVAL
+	bad_netlink nl-rule-both EINVAL
+	bad_netlink nl-rule-backwards EINVAL
+	bad_netlink nl-rule-port-0 ERANGE
+	bad_netlink nl-rule-port-65536 ERANGE
+	bad_netlink nl-rule-prefix-129 ERANGE
+}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What tests/sock/kinds.bats does on a node. Sourced there.
+# What tests/sock/kinds.bats and rules.bats do on a node. Sourced there.
 
 # shellcheck source=tests/lib/vqp.bash
 source /vqp/tests/lib/vqp.bash
@@ -23,7 +23,7 @@ boxes() {
 	done
 }
 
-# NAME N SOCKETS: its VQP namespaces.
+# NAME N SOCKETS: its VQP namespaces, with that.
 give() {
 	local address
 	for address in "10.91.0.$2" "fd91::$2"; do

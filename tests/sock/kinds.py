@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What tests/sock/kinds.bats does with sockets: kinds.py WORD ARGUMENT...
+# What tests/sock/kinds.bats and rules.bats do with sockets: kinds.py WORD ARGUMENT...
 import ctypes
 import errno
 import hashlib

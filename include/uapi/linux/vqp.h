@@ -430,6 +430,9 @@ enum vqp_priority {
 	VQP_PRIORITY_HIGH,
 };
 
+/* The most VQP_ATTR_SOCKETS_RULE of a namespace. */
+#define VQP_SOCKETS_RULES_MAX	64
+
 enum vqp_attr {
 	VQP_ATTR_UNSPEC,
 	VQP_ATTR_PAD,
@@ -492,8 +495,21 @@ enum vqp_attr {
 	VQP_ATTR_PRIORITY,	/* u8, enum vqp_priority */
 	VQP_ATTR_EXCLUSIVE,	/* flag: NS_ADD fails if the namespace exists. */
 	VQP_ATTR_NO_WAIT,	/* flag: NS_DEL does not wait until the namespace has ended. */
-	/* u8: 1: stream sockets of IPPROTO_VQP may go by vqp; 0, the default: they are TCP */
+	/*
+	 * u8: 1: stream sockets of IPPROTO_VQP may go by vqp; 0, the default: they are TCP. With 1
+	 * come rules, or none, which replace those that there were.
+	 */
 	VQP_ATTR_SOCKETS,
+	/*
+	 * nested, repeated, at most VQP_SOCKETS_RULES_MAX: ports at which one end of a connection
+	 * listens (PORT and PORT_LAST, from 1 to 65535), or a prefix of the peer's address (GID and
+	 * PREFIX_BITS). With EXCEPT it says what is out. Without, it says what is in: ports that no
+	 * such rule has are out if there is one of ports, and likewise peers.
+	 */
+	VQP_ATTR_SOCKETS_RULE,
+	VQP_ATTR_PORT_LAST,	/* u32: the last of the ports that begin with PORT */
+	VQP_ATTR_PREFIX_BITS,	/* u8: the bits of GID that count, from the first on; at most 128 */
+	VQP_ATTR_EXCEPT,	/* flag */
 	__VQP_ATTR_MAX,
 };
 

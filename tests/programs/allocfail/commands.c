@@ -135,6 +135,7 @@ static int set_call(struct stage *s, const struct run_case *c)
 	(void)s;
 	(void)c;
 	json_object_set_new(request, "max_vqps", json_integer(7));
+	json_object_set_new(request, "sockets", json_pack("{s:[s, s]}", "only", "80", "10.7.0.0/16"));
 	err = admin_do(VQP_CMD_NS_SET, request, NULL);
 	json_decref(request);
 	return err;

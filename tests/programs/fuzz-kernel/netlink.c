@@ -217,6 +217,37 @@ static const struct box *pick_box(struct runner *run)
 	return &run->world->boxes[rnd_below(&run->rnd, BOXES_MAX)];
 }
 
+/* Mostly as it should be: ports, or a prefix. */
+static void put_sockets_rule(struct rnd *r, struct nlmsghdr *msg)
+{
+	struct nlattr *nest = mnl_attr_nest_start(msg, VQP_ATTR_SOCKETS_RULE);
+	const bool ports = rnd_percent(r, 50), both = rnd_percent(r, 3);
+	const uint32_t port = rnd_percent(r, 90) ? rnd_below(r, 65536) : (uint32_t)rnd_edge(r);
+	uint8_t gid[VQP_GID_BYTES] = { [10] = 0xff, 0xff, (uint8_t)rnd_below(r, 16), (uint8_t)rnd_below(r, 256) };
+
+	if (ports || both) {
+		mnl_attr_put_u32(msg, VQP_ATTR_PORT, port);
+		mnl_attr_put_u32(msg, VQP_ATTR_PORT_LAST, port + rnd_below(r, 100));
+	}
+	if (!ports || both) {
+		mnl_attr_put(msg, VQP_ATTR_GID, sizeof(gid), gid);
+		mnl_attr_put_u8(msg, VQP_ATTR_PREFIX_BITS, rnd_below(r, 132));
+	}
+	if (rnd_percent(r, 30))
+		mnl_attr_put(msg, VQP_ATTR_EXCEPT, 0, NULL);
+	mnl_attr_nest_end(msg, nest);
+}
+
+static void put_sockets(struct rnd *r, struct nlmsghdr *msg)
+{
+	uint32_t rules = rnd_percent(r, 5) ? rnd_below(r, VQP_SOCKETS_RULES_MAX + 3) : rnd_below(r, 4);
+
+	if (rnd_percent(r, 95))
+		mnl_attr_put_u8(msg, VQP_ATTR_SOCKETS, rnd_below(r, 3));
+	while (rules--)
+		put_sockets_rule(r, msg);
+}
+
 /* Mostly none, or so few that a program meets them: the namespace is everybody's. */
 static void put_limits(struct runner *run, struct nlmsghdr *msg)
 {
@@ -233,7 +264,7 @@ static void put_limits(struct runner *run, struct nlmsghdr *msg)
 	if (rnd_percent(r, 50))
 		mnl_attr_put_u8(msg, VQP_ATTR_PRIORITY, rnd_below(r, 5));
 	if (rnd_percent(r, 50))
-		mnl_attr_put_u8(msg, VQP_ATTR_SOCKETS, rnd_below(r, 3));
+		put_sockets(r, msg);
 }
 
 static void add_box(struct runner *run, const struct box *box, const struct box *address, uint32_t tenant)

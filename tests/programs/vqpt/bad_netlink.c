@@ -2,6 +2,7 @@
 /* Netlink messages that the family refuses. They are for the initial network namespace. */
 #include <errno.h>
 #include <linux/genetlink.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -185,6 +186,75 @@ static int del_condition_alone(struct bad *b)
 	return command(VQP_CMD_NS_DEL, NLM_F_ACK, 0, VQP_ATTR_NAME);
 }
 
+/* What terms has the set of a namespace that there is not: ENOENT, if nothing is wrong with it. */
+static int set(void (*put_terms)(struct message *m))
+{
+	static const uint8_t gid[VQP_GID_BYTES] = { [10] = 0xff, 0xff, 10, 90, 9, 2 };
+	const uint32_t tenant = 9;
+	int sock = open_netlink(), err;
+	struct message m;
+
+	begin(&m, find_family(sock), NLM_F_ACK, VQP_CMD_NS_SET);
+	put_attr(&m, VQP_ATTR_TENANT, &tenant, sizeof(tenant));
+	put_attr(&m, VQP_ATTR_GID, gid, sizeof(gid));
+	put_terms(&m);
+	err = call(sock, &m);
+	close(sock);
+	return err;
+}
+
+static void put_sockets(struct message *m, uint8_t on)
+{
+	put_attr(m, VQP_ATTR_SOCKETS, &on, sizeof(on));
+}
+
+/* A rule: of ports unless the first is 0, and of a prefix unless its bits are negative. */
+static void put_rule(struct message *m, uint32_t port, uint32_t last, int prefix_bits)
+{
+	const uint8_t gid[VQP_GID_BYTES] = { 0 }, bits = (uint8_t)prefix_bits;
+	struct message nest;
+
+	begin(&nest, 0, 0, 0);
+	if (port || last) {
+		put_attr(&nest, VQP_ATTR_PORT, &port, sizeof(port));
+		put_attr(&nest, VQP_ATTR_PORT_LAST, &last, sizeof(last));
+	}
+	if (prefix_bits >= 0) {
+		put_attr(&nest, VQP_ATTR_GID, gid, sizeof(gid));
+		put_attr(&nest, VQP_ATTR_PREFIX_BITS, &bits, sizeof(bits));
+	}
+	put_attr(m, NLA_F_NESTED | VQP_ATTR_SOCKETS_RULE, nest.bytes,
+		 (uint16_t)(nest.header.nlmsg_len - offsetof(struct message, bytes)));
+}
+
+static void put_rules(struct message *m, int count)
+{
+	put_sockets(m, 1);
+	while (count--)
+		put_rule(m, 80, 80, -1);
+}
+
+#define SET(name, statements)						\
+	static void name##_terms(struct message *m) { statements; }	\
+	static int name(struct bad *b)					\
+	{								\
+		(void)b;						\
+		return set(name##_terms);				\
+	}
+
+SET(rules, put_rules(m, VQP_SOCKETS_RULES_MAX))
+SET(rules_too_many, put_rules(m, VQP_SOCKETS_RULES_MAX + 1))
+SET(rules_alone, put_rule(m, 80, 80, -1))
+SET(rules_of_off, put_sockets(m, 0); put_rule(m, 80, 80, -1))
+SET(sockets_two, put_sockets(m, 2))
+SET(rule_prefix, put_sockets(m, 1); put_rule(m, 0, 0, 128))
+SET(rule_empty, put_sockets(m, 1); put_rule(m, 0, 0, -1))
+SET(rule_both, put_sockets(m, 1); put_rule(m, 80, 80, 64))
+SET(rule_backwards, put_sockets(m, 1); put_rule(m, 80, 79, -1))
+SET(rule_port_0, put_sockets(m, 1); put_rule(m, 0, 80, -1))
+SET(rule_port_65536, put_sockets(m, 1); put_rule(m, 80, 65536, -1))
+SET(rule_prefix_129, put_sockets(m, 1); put_rule(m, 0, 0, 129))
+
 const struct bad_case bad_netlinks[] = {
 	{ "nl-plain", BAD_HOST, plain },
 	{ "nl-reserved-bytes", BAD_HOST, reserved_bytes },
@@ -197,5 +267,17 @@ const struct bad_case bad_netlinks[] = {
 	{ "nl-del-other-name", BAD_HOST, del_other_name },
 	{ "nl-del-name", BAD_HOST, del_name },
 	{ "nl-del-condition-alone", BAD_HOST, del_condition_alone },
+	{ "nl-rules", BAD_HOST, rules },
+	{ "nl-rules-too-many", BAD_HOST, rules_too_many },
+	{ "nl-rules-alone", BAD_HOST, rules_alone },
+	{ "nl-rules-of-off", BAD_HOST, rules_of_off },
+	{ "nl-sockets-2", BAD_HOST, sockets_two },
+	{ "nl-rule-prefix", BAD_HOST, rule_prefix },
+	{ "nl-rule-empty", BAD_HOST, rule_empty },
+	{ "nl-rule-both", BAD_HOST, rule_both },
+	{ "nl-rule-backwards", BAD_HOST, rule_backwards },
+	{ "nl-rule-port-0", BAD_HOST, rule_port_0 },
+	{ "nl-rule-port-65536", BAD_HOST, rule_port_65536 },
+	{ "nl-rule-prefix-129", BAD_HOST, rule_prefix_129 },
 	{ 0 }
 };
