@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../common/limits.h"
+#include "../common/sockets.h"
 #include "args.h"
 
 enum {
@@ -130,6 +131,7 @@ static int set_limit(json_t *terms, char *name, const char *value)
 /* Adds the argument VQP_NAME=VALUE, which has been split in two. */
 static int set_term(json_t *terms, char *pair, char *value)
 {
+	cleanup_error struct vqp_error error = { 0 };
 	char *name = pair + strlen("VQP_");
 
 	*value++ = '\0';
@@ -137,6 +139,8 @@ static int set_term(json_t *terms, char *pair, char *value)
 		return json_object_set_new(terms, "tenant", vqp_limits_parse(value));
 	if (!strcmp(name, "ADDRESS"))
 		return json_object_set_new(terms, "address", json_string(value));
+	if (!strcmp(name, "SOCKETS"))
+		return json_object_set_new(terms, "sockets", vqp_sockets_parse(value, &error));
 	return strncmp(name, "MAX_", 4) && strcmp(name, "PRIORITY") ? -1 : set_limit(terms, name, value);
 }
 
@@ -152,7 +156,7 @@ json_t *vqp_args_terms(const struct vqp_args *args, struct vqp_error *error)
 			vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT, "CNI_ARGS: \"%s\" is not of the form NAME=VALUE", pair);
 		else if (!strncmp(pair, "VQP_", 4) && set_term(terms, pair, value))
 			vqp_error_set(error, VQP_CNI_ERROR_ENVIRONMENT,
-				      "CNI_ARGS: VQP_TENANT, VQP_MAX_... and VQP_PRIORITY are numbers, VQP_ADDRESS is an address, and there is no other VQP_...");
+				      "CNI_ARGS: VQP_TENANT, VQP_MAX_... and VQP_PRIORITY are numbers, VQP_ADDRESS is an address, VQP_SOCKETS is on, off, or as only:80,except:10.1.0.0/16, and there is no other VQP_...");
 	}
 	if (!copy || !terms)
 		vqp_error_set(error, VQP_CNI_ERROR_IO, "out of memory");

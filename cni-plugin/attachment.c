@@ -7,6 +7,7 @@
 #include "../common/cleanup.h"
 #include "../common/limits.h"
 #include "../common/netns.h"
+#include "../common/sockets.h"
 #include "ask.h"
 #include "attachment.h"
 #include "result.h"
@@ -117,6 +118,24 @@ static int check_not_above(const json_t *set, const json_t *granted, struct vqp_
 	return vqp_error_add_context(error, "the VQP namespace has more than the policy gives");
 }
 
+/* The sockets that vqpd's answer, or an item of its list, tells. */
+static json_t *sockets_of(const json_t *object)
+{
+	json_t *sockets = json_object_get(object, "sockets");
+
+	return sockets ? sockets : json_false();
+}
+
+/* Are sockets that are `set` what is `wanted`, which may be NULL? On, they may be so for some ports or peers. */
+static bool are_wanted(const json_t *set, const json_t *wanted)
+{
+	if (!wanted)
+		return true;
+	if (json_is_true(wanted))
+		return !json_is_false(set);
+	return vqp_sockets_include(set, wanted) && vqp_sockets_include(wanted, set);
+}
+
 /* The caller reports the failure that made the undo necessary. A failure of the undo is ignored. */
 void vqp_attachment_undo(const struct vqp_args *args, const struct vqp_config *config, int netns_fd)
 {
@@ -157,6 +176,11 @@ int vqp_attachment_add(const struct vqp_args *args, const struct vqp_config *con
 			 "vqpd has not set it: it is not of this plugin's version; install both of one", error)) {
 		vqp_attachment_undo(args, config, netns_fd);
 		return error->code;
+	}
+	if (!are_wanted(sockets_of(reply), wish->terms.sockets)) {
+		vqp_attachment_undo(args, config, netns_fd);
+		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "vqpd has not set \"sockets\" as they are asked for: it is not of "
+				     "this plugin's version; install both of one");
 	}
 	*result = json_incref(out);
 	return 0;
@@ -206,6 +230,18 @@ static const json_t *find_in(const json_t *list, uint32_t inode, const struct vq
 	return found;
 }
 
+static int check_sockets(const json_t *item, const struct vqp_wish *wish, const json_t *terms, struct vqp_error *error)
+{
+	const json_t *set = sockets_of(item);
+
+	if (!are_wanted(set, wish->terms.sockets))
+		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "the VQP namespace's \"sockets\" are others than are asked for: "
+				     "they were changed, by vqpctl ns set or in what is asked for");
+	if (!vqp_sockets_include(sockets_of(terms), set))
+		return vqp_error_set(error, VQP_CNI_ERROR_CHECK, "the VQP namespace has more or other \"sockets\" than the policy gives");
+	return 0;
+}
+
 /* Compares the item of a list with the terms that vqpd has answered, and the limits with the wish, too. */
 static int compare(const struct vqp_args *args, const struct vqp_config *config, const struct vqp_wish *wish,
 		   const json_t *terms, const json_t *item, struct vqp_error *error)
@@ -226,7 +262,9 @@ static int compare(const struct vqp_args *args, const struct vqp_config *config,
 				     address ? address : "", (long long)tenant);
 	if (check_limits(item, wish->terms.limits, "it was changed: by vqpctl ns set, or in what is asked for", error))
 		return error->code;
-	return check_not_above(item, json_object_get(terms, "limits"), error);
+	if (check_not_above(item, json_object_get(terms, "limits"), error))
+		return error->code;
+	return check_sockets(item, wish, terms, error);
 }
 
 /* Asks for the terms that an ADD would get now. vqpd's answer is *terms, which the caller releases. */

@@ -25,8 +25,9 @@ static const char about[] =
 	"Put {\"type\": \"vqp\"} behind the plugin that gives the address. The node's policy says what\n"
 	"containers of this network get, vqp-policy.json(5). Keys, for what is wished beyond that:\n"
 	"\"tenant\" (1 to 4294967295), \"address\", \"limits\" (an object of \"max_vqps\", \"max_mrs\",\n"
-	"\"max_bytes\", \"max_rate\" and \"priority\"); and \"vqpd\" (its socket, " VQPD_SOCKET_PATH "\n"
-	"if not given). See vqp-cni(8).\n"
+	"\"max_bytes\", \"max_rate\" and \"priority\"), \"sockets\" (may stream sockets go by vqp: true,\n"
+	"false, or ports and peers); and \"vqpd\" (its socket, " VQPD_SOCKET_PATH " if not given).\n"
+	"See vqp-cni(8).\n"
 	"CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n";
 
 static int print(const json_t *json, struct vqp_error *error)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../common/limits.h"
+#include "../common/sockets.h"
 #include "spelling.h"
 #include "wish.h"
 
@@ -40,13 +41,13 @@ static int parse_own(struct vqp_terms *said, const json_t *parent, const char *w
 	if (error->code)
 		return error->code;
 	json_object_foreach((json_t *)object, name, value)
-		if (strcmp(name, "tenant") && strcmp(name, "address") && strcmp(name, "limits"))
+		if (strcmp(name, "tenant") && strcmp(name, "address") && strcmp(name, "limits") && strcmp(name, "sockets"))
 			return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
-					     "%s has \"tenant\", \"address\" and \"limits\", not \"%s\"", where, name);
+					     "%s has \"tenant\", \"address\", \"limits\" and \"sockets\", not \"%s\"", where, name);
 	return parse(said, object, where, error);
 }
 
-static const char *const own_members[] = { "tenant", "address", "limits", "vqpd", "runtimeConfig", NULL };
+static const char *const own_members[] = { "tenant", "address", "limits", "sockets", "vqpd", "runtimeConfig", NULL };
 
 /* Checks a member of the configuration that is none of the plugin's own. */
 static int check_foreign(const char *name, const json_t *limits, struct vqp_error *error)
@@ -177,6 +178,19 @@ static int choose_limits(struct vqp_terms *terms, const struct sources *said, st
 	return 0;
 }
 
+/* Of what the configuration says of sockets, args may wish for less, and of what it does not, for anything. */
+static int choose_sockets(struct vqp_terms *terms, const struct sources *said, struct vqp_error *error)
+{
+	json_t *asked = said->inner.sockets ? said->inner.sockets : said->outer.sockets;
+
+	terms->sockets = json_incref(said->runtime.sockets ? said->runtime.sockets : said->own.sockets ? said->own.sockets : asked);
+	if (said->runtime.sockets || !asked || vqp_sockets_lower(&terms->sockets, asked))
+		return 0;
+	return vqp_error_set(error, VQP_CNI_ERROR_CONFIG,
+			     "args ask for \"sockets\" that the network's configuration does not give: less is false, or has its "
+			     "\"only\" within theirs and all that is in their \"except\"");
+}
+
 int vqp_wish_read(struct vqp_wish *wish, const json_t *config, const json_t *args, struct vqp_error *error)
 {
 	struct sources said = { 0 };
@@ -185,6 +199,7 @@ int vqp_wish_read(struct vqp_wish *wish, const json_t *config, const json_t *arg
 	if (!parse_all(&said, config, args, error) && !choose_tenant(&wish->terms, &said, error)) {
 		choose_address(wish, &said);
 		choose_limits(&wish->terms, &said, error);
+		choose_sockets(&wish->terms, &said, error);
 	}
 	clear_all(&said);
 	return error->code;

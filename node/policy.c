@@ -9,6 +9,7 @@
 
 #include "../common/cleanup.h"
 #include "../common/limits.h"
+#include "../common/sockets.h"
 #include "policy.h"
 #include "policy_check.h"
 
@@ -23,13 +24,22 @@ static int check_tenants(const json_t *tenants, struct vqp_error *error)
 	return vqp_policy_check_list(tenants, "tenants", vqp_terms_check_tenant, error);
 }
 
+static int check_sockets(const json_t *sockets, struct vqp_error *error)
+{
+	json_auto_t *read = sockets ? vqp_sockets_read(sockets, error) : NULL;
+
+	return sockets && !read ? error->code : 0;
+}
+
 static int check_choice(const json_t *choice, struct vqp_error *error)
 {
-	static const char *const known[] = { "tenants", "addresses", NULL };
+	static const char *const known[] = { "tenants", "addresses", "sockets", NULL };
 	int ret = choice ? vqp_policy_check_members(choice, "\"may_choose\"", known, error) : 0;
 
 	if (!ret)
 		ret = check_tenants(json_object_get(choice, "tenants"), error);
+	if (!ret)
+		ret = check_sockets(json_object_get(choice, "sockets"), error);
 	return ret ? ret : vqp_policy_check_list(json_object_get(choice, "addresses"), "addresses", vqp_policy_check_subnet, error);
 }
 
@@ -56,7 +66,7 @@ static int check_whose(const json_t *rule, struct vqp_error *error)
 static int check_rule(const json_t *rule, struct vqp_error *error)
 {
 	static const char *const known[] = {
-		"network", "subnet", "tenant", "limits", "may_choose", "by_annotation", NULL,
+		"network", "subnet", "tenant", "limits", "sockets", "may_choose", "by_annotation", NULL,
 	};
 	int ret = vqp_policy_check_members(rule, "a rule", known, error);
 
@@ -66,6 +76,8 @@ static int check_rule(const json_t *rule, struct vqp_error *error)
 		ret = vqp_terms_check_tenant(json_object_get(rule, "tenant"), error);
 	if (!ret)
 		ret = vqp_limits_check(json_object_get(rule, "limits"), error);
+	if (!ret)
+		ret = check_sockets(json_object_get(rule, "sockets"), error);
 	return ret ? ret : check_choice(json_object_get(rule, "may_choose"), error);
 }
 

@@ -62,7 +62,8 @@ int vqp_policy_check_address(const struct vqp_has *has, const struct vqp_terms *
  * alone, and *rule is its index, also if it refuses the wish; VQP_POLICY_NO_RULE if none matches.
  * The tenant follows from what the container has, and never from an address that is wished for.
  *
- * terms->limits has every limit, so that a namespace that is there gets what it is to have.
+ * terms->limits has every limit, and terms->sockets is set, so that a namespace that is there gets
+ * what it is to have.
  *
  * 0; -EPERM if no rule matches, or if the rule does not let the container have what it wishes for;
  * what vqp_policy_check_address() returns; or -ENOMEM.

@@ -9,6 +9,7 @@
 #include "../common/address.h"
 #include "../common/cleanup.h"
 #include "../common/limits.h"
+#include "../common/sockets.h"
 #include "../common/subnet.h"
 #include "policy.h"
 
@@ -217,6 +218,46 @@ static int grant_limits(const struct matter *matter, struct vqp_terms *terms, st
 	return vqp_limits_lower(terms->limits, matter->wish->limits, error);
 }
 
+/*
+ * Gives what `said` says of sockets, and no more than is wished for. 0, also with terms->sockets not
+ * set: the wish is more; -EINVAL or -ENOMEM.
+ */
+static int give_sockets(const json_t *said, const struct matter *matter, struct vqp_terms *terms, struct vqp_error *error)
+{
+	json_t *wanted = matter->wish->sockets;
+
+	terms->sockets = vqp_sockets_read(said, error);
+	if (!terms->sockets)
+		return error->code;
+	if (wanted && !vqp_sockets_lower(&terms->sockets, wanted)) {
+		json_decref(terms->sockets);
+		terms->sockets = NULL;
+	}
+	return 0;
+}
+
+static int refuse_sockets(const struct matter *matter, const json_t *given, struct vqp_error *error)
+{
+	cleanup_free char *wanted_text = vqp_sockets_format(matter->wish->sockets), *given_text = vqp_sockets_format(given);
+
+	if (!wanted_text || !given_text)
+		return vqp_error_set(error, -ENOMEM, "out of memory");
+	return vqp_error_set(error, -EPERM, "sockets are asked for (%s), and given so: %s; \"sockets\" of \"may_choose\" does "
+			     "not let them be chosen%s", wanted_text, given_text, json_is_object(matter->wish->sockets) ?
+			     ". Less is \"off\", or \"only\" within theirs with all that is in their \"except\"" : "");
+}
+
+/* Sockets that the rule is silent of are off: packet filters do not see what goes by them. */
+static int grant_sockets(const struct matter *matter, struct vqp_terms *terms, struct vqp_error *error)
+{
+	const json_t *given = json_object_get(matter->rule, "sockets"), *choice = may_choose(matter, "sockets");
+	int ret = give_sockets(given ? given : json_false(), matter, terms, error);
+
+	if (!ret && !terms->sockets && choice)
+		ret = give_sockets(choice, matter, terms, error);
+	return ret || terms->sockets ? ret : refuse_sockets(matter, given ? given : json_false(), error);
+}
+
 int vqp_policy_check_address(const struct vqp_has *has, const struct vqp_terms *wish, struct vqp_error *error)
 {
 	if (has->count || *wish->address)
@@ -244,5 +285,7 @@ int vqp_policy_decide(const struct vqp_policy *policy, const struct vqp_has *has
 		ret = grant_address(&matter, own, terms, error);
 	if (!ret)
 		ret = grant_limits(&matter, terms, error);
+	if (!ret)
+		ret = grant_sockets(&matter, terms, error);
 	return ret ? name_rule(&matter, error) : 0;
 }

@@ -54,6 +54,7 @@ static const char usage[] =
 	"  " VQP_WISH_NETWORK "    a CNI network list, to which vqp-network has attached it\n"
 	"  " VQP_WISH_PREFIX "max_vqps, " VQP_WISH_PREFIX "max_mrs, " VQP_WISH_PREFIX "max_bytes,\n"
 	"  " VQP_WISH_PREFIX "max_rate, " VQP_WISH_PREFIX "priority   lower limits\n"
+	"  " VQP_WISH_PREFIX "sockets    may stream sockets go by vqp: on, off, or as only:80,except:10.1.0.0/16\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
 /* What the hook does with a container that has no address yet. */

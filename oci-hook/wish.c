@@ -4,23 +4,31 @@
 
 #include "../common/cni_name.h"
 #include "../common/limits.h"
+#include "../common/sockets.h"
 #include "wish.h"
 
-/* Returns an annotation's text as a value; NULL if it should be a number and is none. */
-static json_t *parse_value(const char *name, const char *text)
+/* Returns an annotation's text as a value; NULL with *error set. */
+static json_t *parse_value(const char *name, const char *text, struct vqp_error *error)
 {
-	return strcmp(name, "address") ? vqp_limits_parse(text) : json_string(text);
+	json_t *value;
+
+	if (!strcmp(name, "sockets"))
+		return vqp_sockets_parse(text, error);
+	value = strcmp(name, "address") ? vqp_limits_parse(text) : json_string(text);
+	if (!value)
+		vqp_error_set(error, -EINVAL, "\"%s\" is no number", text);
+	return value;
 }
 
 /* Adds one annotation to `said`, an object in the form of vqp_terms_parse(). */
 static int put(json_t *said, const char *name, const char *text, struct vqp_error *error)
 {
 	cleanup_terms struct vqp_terms terms = { 0 };
-	json_t *value = parse_value(name, text);
+	json_t *value = parse_value(name, text, error);
 	json_auto_t *one = NULL;
 
 	if (!value)
-		return vqp_error_set(error, -EINVAL, "\"%s\" is no number", text);
+		return error->code;
 	one = vqp_limits_has(name) ? json_pack("{s:{s:o}}", "limits", name, value) : json_pack("{s:o}", name, value);
 	if (!one)
 		return vqp_error_set(error, -ENOMEM, "out of memory");
@@ -41,10 +49,10 @@ static int parse_one(struct vqp_wish *wish, json_t *said, const char *name, cons
 {
 	if (!strcmp(name, "network"))
 		return parse_network(wish, text, error);
-	if (!strcmp(name, "tenant") || !strcmp(name, "address") || vqp_limits_has(name))
+	if (!strcmp(name, "tenant") || !strcmp(name, "address") || !strcmp(name, "sockets") || vqp_limits_has(name))
 		return put(said, name, text, error);
 	return vqp_error_set(error, -EINVAL, "it is not known: there are " VQP_WISH_TENANT ", " VQP_WISH_ADDRESS ", "
-			     VQP_WISH_NETWORK " and " VQP_WISH_PREFIX VQP_LIMITS_NAMES);
+			     VQP_WISH_NETWORK ", " VQP_WISH_PREFIX "sockets and " VQP_WISH_PREFIX VQP_LIMITS_NAMES);
 }
 
 /* Parses the annotations with vqp's prefix. */

@@ -13,7 +13,7 @@
 #define VQP_WISH_TENANT		"io.vqp.tenant"		/* 1 to 4294967295 */
 #define VQP_WISH_ADDRESS	"io.vqp.address"	/* literal IPv4 or IPv6 address */
 #define VQP_WISH_NETWORK	"io.vqp.network"	/* a CNI network list */
-/* Further annotations are VQP_WISH_PREFIX with the name of a limit. */
+/* Further annotations are VQP_WISH_PREFIX with "sockets" or the name of a limit. */
 
 struct vqp_wish {
 	struct vqp_terms terms;		/* The container has no wish about terms that are not set. */
@@ -22,7 +22,7 @@ struct vqp_wish {
 
 /*
  * Parses the annotations, which may be NULL. An unknown annotation with vqp's prefix is refused,
- * since whoever wrote it relies on it. 0, or -EINVAL with *error set. The caller clears the wish in
+ * since whoever wrote it relies on it. 0, or -EINVAL or -ENOMEM with *error set. The caller clears the wish in
  * both cases.
  */
 int vqp_wish_parse(struct vqp_wish *wish, const json_t *annotations, struct vqp_error *error);

@@ -54,18 +54,31 @@ static bool has_rule(const json_t *drafted, const char *network)
 	return false;
 }
 
+/* Returns what may be chosen because the list's configuration asks for it, a new object. */
+static json_t *make_choice(const json_t *plugin)
+{
+	json_t *address = json_object_get(plugin, "address"), *sockets = json_object_get(plugin, "sockets");
+	json_t *choice = json_object();
+
+	if (address)
+		json_object_set_new(choice, "addresses", json_pack("[O]", address));
+	if (sockets && !json_is_false(sockets))
+		json_object_set(choice, "sockets", sockets);
+	return choice;
+}
+
 /*
  * Makes the rule of a list: what its configuration says is then no more than the policy allows. What
  * a runtime may say in its place is left to the operator. Returns whether the list has a rule now.
  */
 static bool add_list(struct ctl_policy_draft *draft, const struct vqp_policy *old, const json_t *list)
 {
-	const json_t *plugin = json_object_get(list, "plugin"), *address = json_object_get(plugin, "address");
+	const json_t *plugin = json_object_get(list, "plugin");
 	const char *name = ctl_string(list, "name"), *path = ctl_string(list, "path");
 	json_t *tenant = json_object_get(plugin, "tenant"), *priority = json_object_get(json_object_get(plugin, "limits"), "priority");
 	cleanup_error struct vqp_error error = { 0 };
 	cleanup_free char *why = NULL;
-	json_auto_t *rule = json_pack("{s:s}", "network", name);
+	json_auto_t *rule = json_pack("{s:s}", "network", name), *choice = make_choice(plugin);
 
 	if (has_rule(draft->rules, name)) {
 		note(draft, "%s has a list with the name %s, too: there is one rule for both", path, name);
@@ -75,8 +88,8 @@ static bool add_list(struct ctl_policy_draft *draft, const struct vqp_policy *ol
 	/* Of the limits it is the only one that may be above what is normal. */
 	if (json_integer_value(priority) > VQP_PRIORITY_NORMAL)
 		json_object_set_new(rule, "limits", json_pack("{s:O}", "priority", priority));
-	if (address)
-		json_object_set_new(rule, "may_choose", json_pack("{s:[O]}", "addresses", address));
+	if (json_object_size(choice))
+		json_object_set(rule, "may_choose", choice);
 	if (old->json && vqp_policy_lets_annotate(old, name))
 		json_object_set_new(rule, "by_annotation", json_true());
 	if (check(rule, &error)) {
@@ -86,6 +99,9 @@ static bool add_list(struct ctl_policy_draft *draft, const struct vqp_policy *ol
 	if (json_is_true(json_object_get(json_object_get(plugin, "capabilities"), "vqp")))
 		note(draft, "%s lets the runtime say the terms; what it may say besides the rule belongs to \"may_choose\" of "
 		     "the network %s", path, name);
+	if (json_object_get(choice, "sockets"))
+		note(draft, "%s asks for stream sockets, which network policies and packet filters do not see: take \"sockets\" out of "
+		     "\"may_choose\" of the network %s, and out of the list, if these are to see them", path, name);
 	if (asprintf(&why, tenant ? "%s has the plugin vqp with this tenant" :
 		     "%s has the plugin vqp without a tenant, which was 1", path) < 0)
 		why = NULL;

@@ -158,6 +158,7 @@ static int find_terms(struct subject *subject, struct vqp_error *error)
 			? vqp_error_add_context(error, "%s", json_string_value(json_object_get(list, "path"))) : 0;
 	subject->terms = subject->wish.terms;
 	json_incref(subject->terms.limits);
+	json_incref(subject->terms.sockets);
 	return 0;
 }
 

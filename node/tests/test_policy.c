@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../common/cleanup.h"
 #include "../../common/limits.h"
+#include "../../common/sockets.h"
 #include "../policy.h"
 
 /* ---- The files of the node ---- */
@@ -260,6 +262,72 @@ static void limits_can_only_be_lowered(void **state)
 }
 
 /* The kernel is told of each, so that a namespace that is there gets what it is to have. */
+/* ---- Sockets ---- */
+
+/* By this rule of the policy's, alone, that wish, as a text or NULL, is given so. */
+static void gives_sockets(const char *rule, const char *wanted, const char *expected)
+{
+	json_auto_t *policy_json = json_pack("{s:[o]}", "rules", unit_json(rule));
+	cleanup_free char *text = json_dumps(policy_json, 0), *given = NULL;
+	cleanup_terms struct vqp_terms wish = { 0 }, terms = { 0 };
+	cleanup_policy struct vqp_policy policy = policy_of(text);
+	const uint8_t gids[1][16] = { { 0xfd, [15] = 2 } };
+	cleanup_error struct vqp_error error = { 0 };
+	size_t number;
+	int ret;
+
+	wish.sockets = wanted ? vqp_sockets_parse(wanted, &error) : NULL;
+	assert_null(error.text);
+	ret = vqp_policy_decide(&policy, &(struct vqp_has){ NULL, gids, 1 }, &wish, &terms, &number, &error);
+	assert_int_equal(ret, strstr(expected, "asked for") ? -EPERM : 0);
+	given = ret ? strdup(vqp_error_text(&error)) : vqp_sockets_format(terms.sockets);
+	assert_non_null(given);
+	if (ret ? !strstr(given, expected) : strcmp(given, expected))
+		fail_msg("'%s' gives to '%s': '%s', not '%s'", rule, wanted ? wanted : "", given, expected);
+}
+
+#define ANY_RULE(members)	"{\"subnet\": \"any\", \"tenant\": 1" members "}"
+
+static void sockets_that_the_rule_is_silent_of_are_off(void **state)
+{
+	(void)state;
+	gives_sockets(ANY_RULE(""), NULL, "off");
+	gives_sockets(ANY_RULE(""), "off", "off");
+	gives_sockets(ANY_RULE(""), "on", "rule 1 of /etc/vqp/policy.json (line 1): sockets are asked for (on), and given so: off; "
+		      "\"sockets\" of \"may_choose\" does not let them be chosen");
+	gives_sockets(ANY_RULE(""), "only:80", "asked for (only:80), and given so: off");
+}
+
+static void sockets_are_what_the_rule_gives_or_less(void **state)
+{
+	(void)state;
+	gives_sockets(ANY_RULE(", \"sockets\": true"), NULL, "on");
+	gives_sockets(ANY_RULE(", \"sockets\": true"), "on", "on");
+	gives_sockets(ANY_RULE(", \"sockets\": true"), "except:22", "except:22");
+	gives_sockets(ANY_RULE(", \"sockets\": true"), "off", "off");
+	gives_sockets(ANY_RULE(", \"sockets\": {\"except\": [\"022\"]}"), "on", "except:22");
+	gives_sockets(ANY_RULE(", \"sockets\": {\"except\": [\"22\"]}"), "only:80,except:22", "only:80,except:22");
+	gives_sockets(ANY_RULE(", \"sockets\": {\"except\": [\"22\"]}"), "only:80", "asked for (only:80), and given so: except:22; "
+		      "\"sockets\" of \"may_choose\" does not let them be chosen. Less is \"off\", or \"only\" within theirs with all");
+	gives_sockets(ANY_RULE(", \"sockets\": {\"only\": [\"443\", \"80\"]}"), "only:80,443", "only:80,443");
+	gives_sockets(ANY_RULE(", \"sockets\": {\"only\": [\"443\", \"80\"]}"), "only:80", "only:80");
+}
+
+static void sockets_may_be_chosen_where_the_rule_says_so(void **state)
+{
+	(void)state;
+	gives_sockets(ANY_RULE(", \"may_choose\": {\"sockets\": true}"), NULL, "off");
+	gives_sockets(ANY_RULE(", \"may_choose\": {\"sockets\": true}"), "on", "on");
+	gives_sockets(ANY_RULE(", \"may_choose\": {\"sockets\": true}"), "only:80", "only:80");
+	gives_sockets(ANY_RULE(", \"may_choose\": {\"sockets\": {\"only\": [\"80\"]}}"), "on", "only:80");
+	gives_sockets(ANY_RULE(", \"may_choose\": {\"sockets\": {\"only\": [\"80\"]}}"), "only:81", "asked for (only:81)");
+	gives_sockets(ANY_RULE(", \"may_choose\": {\"sockets\": {\"only\": [\"80-89\"]}}"), "only:80,85,except:10.1.0.0/16",
+		      "only:80,85,except:10.1.0.0/16");
+	/* What the rule gives comes first. */
+	gives_sockets(ANY_RULE(", \"sockets\": {\"except\": [\"22\"]}, \"may_choose\": {\"sockets\": true}"), "on", "except:22");
+	gives_sockets(ANY_RULE(", \"sockets\": {\"except\": [\"22\"]}, \"may_choose\": {\"sockets\": true}"), "only:22", "only:22");
+}
+
 static void terms_have_all_limits(void **state)
 {
 	const uint8_t gids[1][16] = { { 0xfd, [15] = 2 } };
@@ -388,10 +456,13 @@ static void malformed_files_are_refused(void **state)
 	no_policy(RULE("\"subnet\": 7, \"tenant\": 7"), "a subnet is a string");
 	no_policy(RULE("\"subnet\": \"10.1.0.0/33\", \"tenant\": 7"), "is no subnet");
 	no_policy(RULE("\"subnet\": \"all\", \"tenant\": 7"), "is no subnet");
+	no_policy(RULE("\"subnet\": \"::/0\", \"tenant\": 7"), "\"::/0\" has all of IPv4 in it, too: \"any\" is for both");
 	no_policy(RULE("\"subnet\": \"any\", \"tenant\": 7, \"limits\": {\"max_vqp\": 7}"), "not \"max_vqp\"");
 	no_policy(RULE("\"subnet\": \"any\", \"tenant\": 7, \"limits\": []"), "must be an object");
 	no_policy(RULE("\"subnet\": \"any\", \"tenant\": 7, \"by_annotation\": true"), "which \"network\" must name");
 	no_policy(RULE("\"network\": \"a\", \"tenant\": 7, \"by_annotation\": 1"), "must be true or false");
+	no_policy(RULE("\"network\": \"a\", \"tenant\": 7, \"sockets\": \"on\""), "\"sockets\" must be true, false, or");
+	no_policy(RULE("\"network\": \"a\", \"tenant\": 7, \"may_choose\": {\"sockets\": {\"only\": [80]}}"), "\"only\" of \"sockets\" has strings");
 	no_policy(RULE("\"network\": \"a\", \"tenant\": 7, \"may_choose\": []"), "must be an object");
 	no_policy(RULE("\"network\": \"a\", \"tenant\": 7, \"may_choose\": {\"tenant\": 7}"), "\"may_choose\" has no \"tenant\"");
 	no_policy(RULE("\"network\": \"a\", \"tenant\": 7, \"may_choose\": {\"tenants\": 7}"), "must be a list, or \"any\"");
@@ -570,6 +641,9 @@ int main(void)
 		cmocka_unit_test(an_address_that_is_asked_for_brings_no_tenant),
 		cmocka_unit_test(any_is_any),
 		TEST(limits_can_only_be_lowered),
+		cmocka_unit_test(sockets_that_the_rule_is_silent_of_are_off),
+		cmocka_unit_test(sockets_are_what_the_rule_gives_or_less),
+		cmocka_unit_test(sockets_may_be_chosen_where_the_rule_says_so),
 		cmocka_unit_test(terms_have_all_limits),
 		TEST(a_container_without_address_may_be_given_one),
 		TEST(annotations_name_lists_that_say_so),

@@ -79,6 +79,20 @@ static void a_high_priority_is_allowed_and_lower_limits_need_no_word(void **stat
 	drafts("[{\"network\": \"a\", \"tenant\": 1, \"limits\": {\"priority\": 3}}, {\"network\": \"b\", \"tenant\": 1}]", 1);
 }
 
+static void sockets_that_a_list_asks_for_may_be_chosen(void **state)
+{
+	(void)state;
+	put("/etc/cni/net.d/10-a.conflist", "{\"name\": \"a\", \"plugins\": [{\"type\": \"vqp\", \"sockets\": true}]}");
+	put("/etc/cni/net.d/20-b.conflist", "{\"name\": \"b\", \"plugins\": [{\"type\": \"vqp\", \"address\": \"10.9.0.1\", \"sockets\": {\"only\": [\"80\"]}}]}");
+	put("/etc/cni/net.d/30-c.conflist", "{\"name\": \"c\", \"plugins\": [{\"type\": \"vqp\", \"sockets\": \"yes\"}]}");
+	drafts("[{\"network\": \"a\", \"tenant\": 1, \"may_choose\": {\"sockets\": true}},"
+	       " {\"network\": \"b\", \"tenant\": 1, \"may_choose\": {\"addresses\": [\"10.9.0.1\"], \"sockets\": {\"only\": [\"80\"]}}}]", 4);
+	tells("/etc/cni/net.d/20-b.conflist asks for stream sockets, which network policies and packet filters do not see: take "
+	      "\"sockets\" out of \"may_choose\" of the network b");
+	put("/etc/cni/net.d/20-b.conflist", "{\"name\": \"b\", \"plugins\": [{\"type\": \"vqp\", \"sockets\": false}]}");
+	drafts("[{\"network\": \"a\", \"tenant\": 1, \"may_choose\": {\"sockets\": true}}, {\"network\": \"b\", \"tenant\": 1}]", 3);
+}
+
 static void what_cannot_be_a_rule_is_told(void **state)
 {
 	(void)state;
@@ -157,6 +171,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_node_without_anything_has_one_tenant, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(a_list_s_tenant_is_allowed_by_its_name, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(a_high_priority_is_allowed_and_lower_limits_need_no_word, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(sockets_that_a_list_asks_for_may_be_chosen, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(what_cannot_be_a_rule_is_told, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(a_list_that_is_left_out_keeps_all_from_one_tenant, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(a_list_that_cannot_be_read_is_told, make_tree, remove_tree),

@@ -68,11 +68,13 @@ static int ns_add(const json_t *attrs, bool exclusive)
 
 	if (find(attrs) >= 0) {
 		json_object_set(json_array_get(kernel, find(attrs)), "max_vqps", json_object_get(attrs, "max_vqps"));
+		json_object_set(json_array_get(kernel, find(attrs)), "sockets", json_object_get(attrs, "sockets"));
 		return exclusive ? -EEXIST : 0;
 	}
-	item = json_pack("{s:O, s:O, s:O, s:O*, s:i}", "tenant", json_object_get(attrs, "tenant"),
+	item = json_pack("{s:O, s:O, s:O, s:O*, s:O*, s:i}", "tenant", json_object_get(attrs, "tenant"),
 			 "gid", json_object_get(attrs, "gid"), "name", json_object_get(attrs, "name"),
-			 "max_vqps", json_object_get(attrs, "max_vqps"), "netns_ino", INO);
+			 "max_vqps", json_object_get(attrs, "max_vqps"),
+			 "sockets", json_object_get(attrs, "sockets"), "netns_ino", INO);
 	return json_array_append_new(kernel, item);
 }
 
@@ -538,13 +540,32 @@ static void the_policy_decides_the_terms(void **state)
 
 	f->d.metas[0].state = VQP_META_DOWN;	/* so that the answer is given at once */
 	answers(f, ADD, "{\"ok\":true,\"gid\":\"::ffff:10.1.0.2\",\"tenant\":1,\"published\":false,"
-		"\"limits\":{\"max_vqps\":10," UNLIMITED "},\"rule\":{\"number\":2,\"line\":2}}", NULL);
+		"\"limits\":{\"max_vqps\":10," UNLIMITED "},\"sockets\":false,\"rule\":{\"number\":2,\"line\":2}}", NULL);
 	assert_int_equal(max_vqps(), 10);
 	answers(f, "{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"has\":{\"addresses\":[\"10.1.0.2\"]},"
 		"\"wish\":{\"limits\":{\"max_vqps\":3}}}\n",
 		"{\"ok\":true,\"gid\":\"::ffff:10.1.0.2\",\"tenant\":1,\"published\":false,"
-		"\"limits\":{\"max_vqps\":3," UNLIMITED "},\"rule\":{\"number\":2,\"line\":2}}", NULL);
+		"\"limits\":{\"max_vqps\":3," UNLIMITED "},\"sockets\":false,\"rule\":{\"number\":2,\"line\":2}}", NULL);
 	assert_int_equal(max_vqps(), 3);
+}
+
+static void the_policy_decides_about_sockets_and_the_kernel_is_told(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d.metas[0].state = VQP_META_DOWN;	/* as above */
+	assert_answer(add_now(f), NULL);
+	assert_true(json_is_false(json_object_get(json_array_get(kernel, 0), "sockets")));
+	policy_text = "{\"rules\":[{\"subnet\":\"any\",\"tenant\":1,\"sockets\":{\"only\":[\"80\"]}}]}";
+	answers(f, ADD, "{\"ok\":true,\"gid\":\"::ffff:10.1.0.2\",\"tenant\":1,\"published\":false,"
+		"\"limits\":{\"max_vqps\":\"unlimited\"," UNLIMITED "},\"sockets\":{\"only\":[\"80\"]},\"rule\":{\"number\":1,\"line\":1}}", NULL);
+	assert_true(json_is_object(json_object_get(json_array_get(kernel, 0), "sockets")));
+	/* With the word in the policy they go, too. */
+	policy_text = POLICY;
+	assert_answer(add_now(f), NULL);
+	assert_true(json_is_false(json_object_get(json_array_get(kernel, 0), "sockets")));
+	answers(f, "{\"op\":\"add\",\"id\":\"c1\",\"ifname\":\"eth0\",\"has\":{\"addresses\":[\"10.1.0.2\"]},"
+		"\"wish\":{\"sockets\":true}}\n", EPERM_ANSWER, "rule 2 of /etc/vqp/policy.json (line 2): sockets are asked for");
 }
 
 static void the_policy_is_read_anew_for_each(void **state)
@@ -606,7 +627,7 @@ static void who_asks_is_told_what_an_add_would_get(void **state)
 
 	answers(f, "{\"op\":\"policy\",\"has\":{\"network\":\"blue\",\"addresses\":[\"fd00::2\"]}}\n",
 		"{\"ok\":true,\"tenant\":7,\"address\":\"fd00::2\",\"limits\":{\"max_vqps\":\"unlimited\"," UNLIMITED
-		"},\"rule\":{\"number\":1,\"line\":1}}", NULL);
+		"},\"sockets\":false,\"rule\":{\"number\":1,\"line\":1}}", NULL);
 	answers(f, "{\"op\":\"policy\",\"has\":{\"addresses\":[\"fd00::2\"]}}\n", EPERM_ANSWER, "no rule of");
 	answers(f, "{\"op\":\"policy\",\"has\":{\"addresses\":[\"10.1.0.2\"]},\"wish\":{\"tenant\":2}}\n", EPERM_ANSWER,
 		"rule 2 of");
@@ -695,6 +716,7 @@ int main(void)
 		TEST(what_an_administrator_has_just_made_stays),
 		TEST(what_has_just_gone_is_made_anew),
 		TEST(the_policy_decides_the_terms),
+		TEST(the_policy_decides_about_sockets_and_the_kernel_is_told),
 		TEST(the_policy_is_read_anew_for_each),
 		TEST(a_wish_beyond_the_policy_is_refused),
 		TEST(without_an_address_there_is_nothing_to_decide),

@@ -13,7 +13,7 @@ struct vqp_add {
 	uint32_t tenant;
 	uint8_t gid[16];
 	bool made;			/* The namespace was made for this client, and none has learned of it. */
-	json_t *limits;
+	json_t *limits, *sockets;	/* that it was given */
 	json_t *rule;			/* the policy's that has decided */
 	uint64_t deadline_ms;
 };
@@ -22,14 +22,15 @@ static json_t *success(const struct vqp_add *add, bool published)
 {
 	char gid[VQP_ADDRESS_TEXT];
 
-	return json_pack("{s:b, s:s, s:I, s:b, s:O*, s:O*}", "ok", 1, "gid", vqp_address_format(add->gid, gid),
+	return json_pack("{s:b, s:s, s:I, s:b, s:O*, s:O*, s:O*}", "ok", 1, "gid", vqp_address_format(add->gid, gid),
 			 "tenant", (json_int_t)add->tenant, "published", published, "limits", add->limits,
-			 "rule", add->rule);
+			 "sockets", add->sockets, "rule", add->rule);
 }
 
 static void free_add(struct vqp_add *add)
 {
 	json_decref(add->limits);
+	json_decref(add->sockets);
 	json_decref(add->rule);
 	free(add);
 }
@@ -155,6 +156,7 @@ void vqp_add_wait(struct vqpd *d, struct vqp_client *client, const struct vqp_re
 	memcpy(add->gid, request->gid, sizeof(add->gid));
 	add->made = made;
 	add->limits = json_incref(request->terms.limits);
+	add->sockets = json_incref(request->terms.sockets);
 	add->rule = json_incref(request->rule);
 	add->deadline_ms = vqp_loop_now_ms() + VQP_ADD_WAIT_MS;
 	add->next = d->adds;

@@ -65,7 +65,7 @@ static int parse_has(struct vqp_claim *claim, const json_t *has, struct vqp_erro
 /* What the client wishes for and vqpd does not know, it would not get. */
 static int parse_wish(struct vqp_claim *claim, const json_t *wish, struct vqp_error *error)
 {
-	static const char *const known[] = { "tenant", "address", "limits", NULL };
+	static const char *const known[] = { "tenant", "address", "limits", "sockets", NULL };
 	int ret = is_given(wish) ? vqp_policy_check_members(wish, "\"wish\"", known, error) : 0;
 
 	if (ret || !is_given(wish))

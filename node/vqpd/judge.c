@@ -85,8 +85,8 @@ static json_t *answer_for_container(struct vqpd *d, const json_t *request)
 	refusal = vqp_judge_claim(d, &claim, &terms, &rule);
 	if (refusal)
 		return refusal;
-	return json_pack("{s:b, s:I, s:s, s:O, s:O}", "ok", 1, "tenant", (json_int_t)terms.tenant,
-			 "address", terms.address, "limits", terms.limits, "rule", rule);
+	return json_pack("{s:b, s:I, s:s, s:O, s:O, s:O}", "ok", 1, "tenant", (json_int_t)terms.tenant,
+			 "address", terms.address, "limits", terms.limits, "sockets", terms.sockets, "rule", rule);
 }
 
 json_t *vqp_judge_answer(struct vqpd *d, const json_t *request)

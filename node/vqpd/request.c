@@ -142,7 +142,8 @@ static json_t *make_attrs(const struct vqp_request *request, int netns_fd)
 	json_t *attrs = json_pack("{s:i, s:I, s:s, s:s}", "netns_fd", netns_fd, "tenant", (json_int_t)request->terms.tenant,
 				  "gid", request->terms.address, "name", request->name);
 
-	if (attrs && !json_object_update(attrs, request->terms.limits))
+	if (attrs && !json_object_update(attrs, request->terms.limits) &&
+	    !json_object_set(attrs, "sockets", request->terms.sockets))
 		return attrs;
 	json_decref(attrs);
 	return NULL;

@@ -40,6 +40,21 @@ static void all_annotations(void **state)
 	assert_string_equal(wish.network, "blue-2_a.b");
 }
 
+static void sockets_are_on_or_off_or_lists(void **state)
+{
+	json_auto_t *lists = json_loads("{\"only\": [\"80\"], \"except\": [\"10.1.0.0/16\"]}", 0, NULL);
+	cleanup_wish struct vqp_wish wish = { 0 };
+	struct vqp_error error = { 0 };
+
+	(void)state;
+	assert_int_equal(parse("{\"io.vqp.sockets\": \"on\"}", &wish, &error), 0);
+	assert_true(json_is_true(wish.terms.sockets));
+	assert_null(wish.terms.limits);
+	vqp_wish_clear(&wish);
+	assert_int_equal(parse("{\"io.vqp.sockets\": \"only:80,except:10.1.0.0/16\"}", &wish, &error), 0);
+	assert_true(json_equal(wish.terms.sockets, lists));
+}
+
 static void others_are_not_ours(void **state)
 {
 	cleanup_wish struct vqp_wish wish = { 0 };
@@ -83,6 +98,8 @@ static void malformed_ones_are_refused(void **state)
 	refuses("{\"io.vqp.network\": \"blue green\"}", "is no name of a network list");
 	refuses("{\"io.vqp.max_vqps\": \"none\"}", "is no number");
 	refuses("{\"io.vqp.max_rate\": \"65535\"}", "a number from 65536");
+	refuses("{\"io.vqp.sockets\": \"true\"}", "annotation io.vqp.sockets: sockets are \"on\", \"off\", or as");
+	refuses("{\"io.vqp.sockets\": \"only:0\"}", "\"only\" of \"sockets\" has strings");
 	refuses("{\"io.vqp.priority\": \"4\"}", "a number from 1 to 3");
 	refuses("{\"io.vqp.max_bytes\": \"9223372036854775808\"}", "is no number");
 }
@@ -98,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_annotations),
+		cmocka_unit_test(sockets_are_on_or_off_or_lists),
 		cmocka_unit_test(others_are_not_ours),
 		cmocka_unit_test(malformed_ones_are_refused),
 		cmocka_unit_test(an_unknown_one_of_ours_is_refused),

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # bats file_tags=heart,budget:30
-# Tenant, address and limits in the CNI plugin's input: who may say them, which counts, and that the
+# Tenant, address, limits and sockets in the CNI plugin's input: who may say them, which counts, and that the
 # plugin's schema takes what the plugin takes.
 
 bats_require_minimum_version 1.5.0
 load cni
 
-# What vqpd was asked for is this: tenant, address and limits.
+# What vqpd was asked for is this: tenant, address, limits and sockets.
 asked_for() { request_is ".wish == $1"; }
 
 @test "the address may be configured, and need not be one of prevResult" {
@@ -110,6 +110,48 @@ asked_for() { request_is ".wish == $1"; }
 	refused_with 7
 }
 
+@test "sockets are wished for by runtimeConfig, by the configuration, or else by args" {
+	call ADD "$(config 1.0.0 '.sockets = {except: ["022", "10.1.0.0/16"]} | .runtimeConfig.vqp.sockets = true | .args.cni.vqp.sockets = false')"
+	answer_is true
+	asked_for '{sockets: true}'
+	call ADD "$(config 1.0.0 '.sockets = {except: ["022", "10.1.0.0/16"]}')"
+	asked_for '{sockets: {except: ["22", "10.1.0.0/16"]}}'
+	call ADD "$(config 1.0.0 '.args.cni.vqp.sockets = true')" CNI_ARGS=VQP_SOCKETS=off
+	asked_for '{sockets: true}'
+	call ADD "$(config 1.0.0)" CNI_ARGS=VQP_SOCKETS=only:80,except:10.1.0.0/16
+	asked_for '{sockets: {only: ["80"], except: ["10.1.0.0/16"]}}'
+}
+
+@test "args narrow the sockets of the configuration, and widen them not" {
+	call ADD "$(config 1.0.0 '.sockets = true')" CNI_ARGS=VQP_SOCKETS=only:80
+	asked_for '{sockets: {only: ["80"]}}'
+	call ADD "$(config 1.0.0 '.sockets = true')" CNI_ARGS=VQP_SOCKETS=off
+	asked_for '{sockets: false}'
+	call ADD "$(config 1.0.0 '.sockets = {only: ["80"]}')" CNI_ARGS=VQP_SOCKETS=on
+	asked_for '{sockets: {only: ["80"]}}'
+	call ADD "$(config 1.0.0 '.sockets = {only: ["80", "443"]}')" CNI_ARGS=VQP_SOCKETS=only:443,except:10.1.0.0/16
+	asked_for '{sockets: {only: ["443"], except: ["10.1.0.0/16"]}}'
+	rm "$SOCKET.requests"
+	for args in on only:80; do
+		call ADD "$(config 1.0.0 '.sockets = false')" CNI_ARGS=VQP_SOCKETS=$args
+		refused_with 7
+	done
+	call ADD "$(config 1.0.0 '.sockets = {only: ["80"]} | .args.cni.vqp.sockets = {only: ["81"]}')"
+	refused_with 7
+	call ADD "$(config 1.0.0 '.sockets = {only: ["80"], except: ["any"]} | .args.cni.vqp.sockets = {only: ["80"]}')"
+	refused_with 7
+}
+
+@test "a vqpd that does not turn sockets on that are asked for is told of, and what it made is deleted" {
+	reply '{"ok":true,"gid":"::ffff:10.1.0.2","tenant":1,"limits":{}}' add
+	call ADD "$(config 1.0.0 '.sockets = true')"
+	error_is 102
+	jq -e '.msg + .details | contains("install both of one")' <<<"$output"
+	[ "$(jq -sc 'map(.op)' "$SOCKET.requests")" = '["add","del"]' ]
+	call ADD "$(config 1.0.0 '.sockets = false')"
+	answer_is true
+}
+
 @test "what is misspelt among the plugin's own is an error" {
 	for change in '.runtimeConfig.vqp.tenants = 5' '.args.cni.vqp.limit = {}'; do
 		call ADD "$(config 1.0.0 "$change")"
@@ -117,7 +159,7 @@ asked_for() { request_is ".wish == $1"; }
 	done
 	for change in '.tennant = 7' '.tenants = 7' '.Tenant = 7' '.tenantID = 7' '.tenant_id = 7' '.teannt = 7' '.limit = {}' '.Limits = {}' \
 		'.adress = "10.1.0.2"' '.addr = "10.1.0.2"' '.addresses = ["10.1.0.2"]' '.vqp = {tenant: 7}' '.vqpdSocket = "/x"' \
-		'.runtimeconfig = {}' '.max_vqps = 5' '.maxBytes = 5' '."max-rate" = 5' '.prio = 1'; do
+		'.runtimeconfig = {}' '.max_vqps = 5' '.socket = true' '.maxBytes = 5' '."max-rate" = 5' '.prio = 1'; do
 		echo "$change"
 		call ADD "$(config 1.0.0 "$change")"
 		refused_with 7
@@ -131,7 +173,7 @@ asked_for() { request_is ".wish == $1"; }
 
 @test "CNI_ARGS that are no pairs, or no numbers, are environment errors" {
 	for args in VQP_TENANT '=' '=5' 'A=1;B' VQP_TENANT= VQP_TENANT=x VQP_TENANT=-1 VQP_TENANT=1.5 'VQP_TENANT= 1' \
-		VQP_MAX_VQPS=9999999999999999999 $'VQP_ADDRESS=\xff'; do
+		VQP_MAX_VQPS=9999999999999999999 VQP_SOCKETS= VQP_SOCKETS=true VQP_SOCKETS=only:0 $'VQP_ADDRESS=\xff'; do
 		echo "$args"
 		call ADD "$(config 1.0.0)" "CNI_ARGS=$args"
 		refused_with 4
@@ -191,6 +233,34 @@ changes() {
 		.limits = []
 		.limits = 5
 		.limits = null
+		.sockets = true
+		.sockets = false
+		.sockets = {only: ["80", "8000-8999", "1-65535", "10.7.0.0/16", "fd00::/64", "fd00::1"], except: ["any"]}
+		.sockets = {except: ["65535"]}
+		.sockets = {only: ["80"], except: []}
+		.sockets = {only: "80"}
+		.sockets = {only: [80]}
+		.sockets = {only: ["0"]}
+		.sockets = {only: ["65536"]}
+		.sockets = {only: ["80-"]}
+		.sockets = {only: ["http"]}
+		.sockets = {only: ["10.7.0.0/33"]}
+		.sockets = {only: ["22-22", "00080-090", "2000::/3", "::1/128"]}
+		.sockets = {only: ["-80"]}
+		.sockets = {only: ["80-81-82"]}
+		.sockets = {only: ["80 "]}
+		.sockets = {only: ["::/0"]}
+		.sockets = {except: ["0:0::/64"]}
+		.sockets = {except: ["::/81"]}
+		.sockets = {except: ["::fffe:0:0/96"]}
+		.sockets = {only: [range(1; 65) | tostring]}
+		.sockets = {only: [range(1; 66) | tostring]}
+		.sockets = {ports: ["80"]}
+		.sockets = {}
+		.sockets = []
+		.sockets = "on"
+		.sockets = 1
+		.sockets = null
 		.address = "10.9.0.1"
 		.address = "fd00::9"
 		.address = "255.0.0.1"
@@ -224,6 +294,8 @@ changes() {
 		.runtimeConfig = {vqp: {tenant: 0}}
 		.runtimeConfig = {vqp: {address: "x"}}
 		.runtimeConfig = {vqp: {limits: 5}}
+		.runtimeConfig = {vqp: {sockets: {only: ["80"]}}}
+		.runtimeConfig = {vqp: {sockets: "on"}}
 		.runtimeConfig = {vqp: {limits: {max_vqps: -1}}}
 		.runtimeConfig = {vqp: {tenants: 7}}
 		.args = null
@@ -232,6 +304,8 @@ changes() {
 		.args = {cni: {vqp: {tenant: 1, address: "10.1.0.2", limits: {max_vqps: 5}}}}
 		.args = {cni: {vqp: 5}}
 		.args = {cni: {vqp: {tenant: "1"}}}
+		.args = {cni: {vqp: {sockets: false}}}
+		.args = {cni: {vqp: {sockets: 0}}}
 		.args = {cni: {vqp: {address: 5}}}
 		.args = {cni: {vqp: {limits: {max_mrs: "x"}}}}
 		.args = {cni: {vqp: {name: "x"}}}
@@ -252,6 +326,12 @@ configurations() {
 		*) config 1.0.0 "$change" ;;
 		esac
 	done <"$BATS_TEST_DIRNAME/../programs/cni-inputs"
+}
+
+@test "both schemas say the same of sockets" {
+	local own='.definitions | {sockets, sockets_list, ports, subnet}' at=$BATS_TEST_DIRNAME/../..
+	[ "$(jq -S "$own" "$at/cni-plugin/vqp.schema.json")" = "$(jq -S "$own" "$at/node/vqp-policy.schema.json")" ]
+	jq -e "$own | all" "$at/cni-plugin/vqp.schema.json"
 }
 
 @test "the schema takes the configurations that the plugin takes, and no others" {

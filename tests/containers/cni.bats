@@ -433,6 +433,33 @@ listed() {
 	error_is 102
 }
 
+@test "CHECK takes sockets that were narrowed since, but for those of the configuration" {
+	reply '{"ok":true,"tenant":1,"address":"::ffff:10.1.0.2","limits":{},"sockets":{"only":["80","443"]}}' policy
+	for sockets in false '{only: ["443"]}' '{only: ["443", "80"]}' '{only: ["80", "10.1.0.0/16"], except: ["22"]}'; do
+		listed ".sockets = $sockets"
+		call CHECK "$(config 1.0.0)"
+		silent
+	done
+	call CHECK "$(config 1.0.0 '.sockets = true')"
+	silent
+	listed '.sockets = {only: ["443", "80"]}'
+	call CHECK "$(config 1.0.0 '.sockets = {only: ["80", "443"]}')"
+	silent
+	call CHECK "$(config 1.0.0 '.sockets = {only: ["80"]}')"
+	error_is 102
+	for sockets in true '{only: ["81"]}' '{only: ["80-443"]}' '{except: ["22"]}'; do
+		listed ".sockets = $sockets"
+		call CHECK "$(config 1.0.0)"
+		error_is 102
+	done
+	listed '.sockets = {only: ["80"]}'
+	call CHECK "$(config 1.0.0 '.sockets = {only: ["80", "443"]}')"
+	error_is 102
+	listed '.sockets = false'
+	call CHECK "$(config 1.0.0 '.sockets = true')"
+	error_is 102
+}
+
 @test "CHECK says that the policy gives nothing any more" {
 	listed
 	reply "$refusal" policy

@@ -16,8 +16,8 @@
 
 const char *const fuzz_words[] = {
 	"cniVersion", "0.1.0", "0.2.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0", "name", "type", "tenant", "vqpd", "prevResult",
-	"limits", "max_vqps", "max_rate", "priority", "unlimited", "runtimeConfig", "args", "cni", "vqp", "interfaces",
-	"CNI_ARGS", "VQP_TENANT=7;VQP_MAX_VQPS=5", "VQP_ADDRESS=10.1.0.2;A=b;;C=d", "VQP_=", "A", "ips", "routes", "dns", "sandbox", "interface", "address", "gateway", "dst", "gw", "ip4", "ip6",
+	"limits", "max_vqps", "max_rate", "priority", "unlimited", "sockets", "only", "except", "80", "runtimeConfig", "args", "cni", "vqp", "interfaces",
+	"CNI_ARGS", "VQP_TENANT=7;VQP_MAX_VQPS=5", "VQP_ADDRESS=10.1.0.2;A=b;;C=d", "VQP_SOCKETS=only:80,except:10.1.0.0/16", "VQP_=", "A", "ips", "routes", "dns", "sandbox", "interface", "address", "gateway", "dst", "gw", "ip4", "ip6",
 	"ip", "version", "mtu", "mac", "10.1.0.2/24", "fd00::2/64", "0.0.0.0/0", "::/0", "10.1.0.1", "10.1.0.2/33",
 	"eth0", "/run/netns/x", "/vqpd.sock", "net", "..", "", NULL,
 };

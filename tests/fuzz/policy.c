@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The policy, and runtime.json as it was before: whatever the file says, the first rule that is for a container
- * decides, and nobody gets a tenant, an address that is not his own, or limits that it does not let him have.
+ * decides, and nobody gets a tenant, an address that is not his own, limits or sockets that it does not let him have.
  */
 #include <errno.h>
 #include <stdbool.h>
 
 #include "../../common/limits.h"
+#include "../../common/sockets.h"
 #include "../../common/subnet.h"
 #include "../../node/policy.h"
 #include "json.h"
@@ -14,7 +15,7 @@
 const char *const fuzz_words[] = {
 	"rules", "network", "subnet", "tenant", "limits", "may_choose", "by_annotation", "any", "blue", "green",
 	"runtime", "stage", "networks", "annotations", "tenants", "addresses", "max_vqps",
-	"max_mrs", "max_bytes", "max_rate", "priority", "unlimited", "10.1.0.0/16", "10.1.0.2", "10.1.0.2/32", "fd00::/64", "fd00::2", "0.0.0.0/0", "::/0",
+	"max_mrs", "max_bytes", "max_rate", "priority", "unlimited", "sockets", "only", "except", "80", "81", "8000-8999", "10.1.0.0/16", "10.0.0.0/16", "10.1.0.2", "10.1.0.2/32", "fd00::/64", "fd00::2", "0.0.0.0/0", "::/0",
 	"10.1.0.1/16", "/", "", NULL,
 };
 
@@ -104,6 +105,22 @@ static bool lets_have_address(const json_t *rule, const struct vqp_has *containe
 	return false;
 }
 
+/* Are these sockets what is said, or less? */
+static bool is_within(const json_t *sockets, const json_t *said)
+{
+	struct vqp_error error = { 0 };
+	json_auto_t *lowered = vqp_sockets_read(said, &error);
+
+	return vqp_sockets_lower(&lowered, (json_t *)sockets) && json_equal(lowered, sockets);
+}
+
+static bool lets_have_sockets(const json_t *rule, const json_t *sockets)
+{
+	const json_t *said = json_object_get(rule, "sockets"), *choice = json_object_get(json_object_get(rule, "may_choose"), "sockets");
+
+	return json_is_false(sockets) || (said && is_within(sockets, said)) || (choice && is_within(sockets, choice));
+}
+
 /* Decides, and checks what concerns every decision. Returns the rule that has decided; NULL after a refusal. */
 static const json_t *decide(const struct vqp_policy *policy, const struct vqp_has *container, const struct vqp_terms *wish,
 			    struct vqp_terms *terms)
@@ -123,6 +140,7 @@ static const json_t *decide(const struct vqp_policy *policy, const struct vqp_ha
 		return NULL;
 	rule = json_array_get(json_object_get(policy->json, "rules"), number);
 	fuzz_check(lets_have_tenant(rule, terms->tenant) && lets_have_address(rule, container, terms->address));
+	fuzz_check(lets_have_sockets(rule, terms->sockets));
 	fuzz_check(!vqp_limits_check(terms->limits, &error) && json_object_size(terms->limits) == 5);
 	return rule;
 }
@@ -158,12 +176,15 @@ static void check_lines(const struct vqp_policy *policy)
 static void check_policy(const struct vqp_policy *policy)
 {
 	json_auto_t *limits = json_pack("{s:i, s:i, s:s}", "max_vqps", 3, "max_bytes", 128, "max_rate", "unlimited");
+	json_auto_t *sockets = json_pack("{s:[s]}", "only", "80");
 	const struct vqp_terms wishes[] = {
 		{ .tenant = 2 },
 		{ .address = "::ffff:10.1.0.9" },
 		{ .address = "fd00::2" },
 		{ .address = "fd00::9", .tenant = 7 },
 		{ .limits = limits },
+		{ .sockets = json_true() },
+		{ .sockets = sockets },
 	};
 
 	for (unsigned int i = 0; i < sizeof(containers) / sizeof(*containers); i++)

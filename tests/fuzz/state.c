@@ -7,7 +7,7 @@
 
 const char *const fuzz_words[] = {
 	"ociVersion", "1.0.2", "id", "status", "created", "pid", "bundle", "/b", "annotations", VQP_WISH_TENANT,
-	VQP_WISH_ADDRESS, "io.vqp.max_vqps", "io.vqp.max_bytes", "io.vqp.max_rate", "io.vqp.priority", "unlimited", "1", "0", "7", "4294967295", "4294967296", "-1", " 1", "10.1.0.2", "fd00::2", "127.0.0.1",
+	VQP_WISH_ADDRESS, "io.vqp.max_vqps", "io.vqp.max_bytes", "io.vqp.max_rate", "io.vqp.priority", "io.vqp.sockets", "on", "only:80,except:10.1.0.0/16", "unlimited", "1", "0", "7", "4294967295", "4294967296", "-1", " 1", "10.1.0.2", "fd00::2", "127.0.0.1",
 	"::", "0.0.0.0", "", NULL,
 };
 

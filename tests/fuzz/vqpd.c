@@ -26,7 +26,7 @@ const char *const fuzz_words[] = {
 	"op", "add", "del", "list", "policy", "status", "id", "ifname", "network", "netns", "tenant", "address",
 	"has", "addresses", "wish", "subnet", "may_choose", "tenants", "any", "by_annotation",
 	"c1", "c2", "eth0", "net1", "blue",
-	"limits", "max_vqps", "max_mrs", "max_bytes", "max_rate", "priority", "unlimited",
+	"limits", "max_vqps", "max_mrs", "max_bytes", "max_rate", "priority", "unlimited", "sockets", "only", "except", "80", "10.1.0.0/16",
 	"/", "/0", "/1", "/2", "/gone", "/file", "10.1.0.2", "10.1.0.3", "fd00::2", "127.0.0.1", "a/b", "", "..",
 	"a-name-that-is-much-too-long-for-an-interface", NULL,
 };
@@ -164,6 +164,7 @@ static int kernel_ns_add(const json_t *attrs, bool exclusive)
 	parse_key(attrs, &new);
 	fuzz_check(new.ino >= FD && strlen(name) > 2 && strlen(name) < sizeof(new.name) && strchr(name, '/'));
 	fuzz_check(has_valid_limits(attrs));
+	fuzz_check(json_is_boolean(json_object_get(attrs, "sockets")) || json_is_object(json_object_get(attrs, "sockets")));
 	strcpy(new.name, name);
 	return kernel_add(&new, exclusive);
 }

@@ -87,6 +87,10 @@ policies() {
 		.subnet = "fd00::/64"
 		.subnet = "fd00::1"
 		.subnet = "::/0"
+		.subnet = "::0:0/80"
+		.subnet = "::/81"
+		.subnet = "::fffe:0:0/96"
+		.subnet = "2000::/3"
 		.subnet = "fd00::/129"
 		.subnet = "all"
 		.subnet = ""
@@ -116,6 +120,23 @@ policies() {
 		.limits = {mtu: 5}
 		.limits = []
 		.limits = null
+		.sockets = true
+		.sockets = false
+		.sockets = {only: ["80", "8000-8999", "10.7.0.0/16", "fd00::/64"], except: ["8080", "any"]}
+		.sockets = {only: []}
+		.sockets = {only: [80]}
+		.sockets = {only: ["0"]}
+		.sockets = {only: ["1-65536"]}
+		.sockets = {only: ["all"]}
+		.sockets = {except: [range(1; 66) | tostring]}
+		.sockets = {not: ["80"]}
+		.sockets = {}
+		.sockets = []
+		.sockets = "on"
+		.sockets = null
+		.may_choose = {sockets: true}
+		.may_choose = {sockets: {except: ["22"]}}
+		.may_choose = {sockets: "any"}
 		.may_choose = {}
 		.may_choose = {tenants: "any"}
 		.may_choose = {tenants: []}
@@ -169,8 +190,11 @@ policies() {
 	[ $taken -gt 20 ]
 }
 
-@test "bits behind a prefix are wrong, which no schema can say" {
+@test "bits behind a prefix are wrong, and some prefixes with all of IPv4 in them, which no schema can say" {
 	check '{"rules": [{"subnet": "10.7.0.1/16", "tenant": 7}]}'
 	[ "$status" -eq 64 ]
 	[[ $stderr == *10.7.0.1/16* ]]
+	check '{"rules": [{"subnet": "::fffe:0:0/95", "tenant": 7}]}'
+	[ "$status" -eq 64 ]
+	[[ $stderr == *'"::fffe:0:0/95" has all of IPv4 in it, too: "any" is for both'* ]]
 }

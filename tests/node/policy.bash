@@ -110,6 +110,67 @@ no_rule_for_the_plugin() {
 	detach "$conf" n3
 }
 
+# ADDRESS: the sockets of its VQP namespace
+sockets_of() {
+	vqpctl ns list --json | jq -c --arg gid "::ffff:$1" '.[] | select(.gid == $gid).sockets'
+}
+
+# CONTAINER: a process in its network namespace makes one
+makes_socket() { nsenter --net="/proc/$(pid_of "$1")/ns/net" python3 -c 'import socket; socket.socket(2, 1, 258)'; }
+
+sockets_for_the_hook() {
+	rules '{"subnet": "10.60.3.0/24", "tenant": 5, "sockets": {"only": ["80", "10.60.0.0/16"]}}' \
+		'{"subnet": "10.60.4.0/24", "tenant": 5}' \
+		'{"subnet": "10.60.5.0/24", "tenant": 5, "may_choose": {"sockets": true}}'
+	start c1 "$(addressed 10.60.3.1)"
+	[ "$(sockets_of 10.60.3.1)" = '{"only":["80","10.60.0.0/16"]}' ]
+	makes_socket c1
+	start c2 "$(addressed 10.60.4.1)"
+	[ "$(sockets_of 10.60.4.1)" = false ]
+	says 1 'Protocol not supported' makes_socket c2
+	bundle c3 "$(addressed 10.60.4.2) | $(rule sockets on)"
+	says 1 'sockets are asked for (on), and given so: off' create c3
+	[ -z "$(sockets_of 10.60.4.2)" ]
+	start c4 "$(addressed 10.60.5.1)"
+	[ "$(sockets_of 10.60.5.1)" = false ]
+	start c5 "$(addressed 10.60.5.2) | $(rule sockets on)"
+	[ "$(sockets_of 10.60.5.2)" = true ]
+	start c6 "$(addressed 10.60.5.3) | $(rule sockets except:22)"
+	[ "$(sockets_of 10.60.5.3)" = '{"except":["22"]}' ]
+	vqpctl policy explain --container c6 --json | jq -e '.wish.sockets == {except: ["22"]} and .sockets == .wish.sockets'
+	bundle c7 "$(addressed 10.60.5.4) | $(rule sockets yes)"
+	says 1 'annotation io.vqp.sockets: sockets are ' create c7
+}
+
+sockets_for_others() {
+	local conf plain
+
+	conf=$(network blue 1 '.plugins[1].sockets = {only: ["80"]}') plain=$(network red 2)
+	rules '{"network": "blue", "tenant": 7}' '{"network": "red", "tenant": 7, "sockets": true}'
+	says 1 'sockets are asked for (only:80), and given so: off' attach "$conf" n1
+	has_namespaces 0
+	attach "$plain" n2
+	vqpctl ns list --json | jq -e 'any(.[]; .tenant == 7 and .sockets == true)'
+	detach "$plain" n2
+	rules '{"network": "blue", "tenant": 7, "may_choose": {"sockets": true}}'
+	attach "$conf" n3
+	vqpctl ns list --json | jq -e 'any(.[]; .tenant == 7 and .sockets == {only: ["80"]})'
+	detach "$conf" n3
+
+	rules '{"subnet": "any", "tenant": 3, "may_choose": {"addresses": ["10.60.3.0/24"]}}'
+	ip netns add n4
+	says 77 'sockets are asked for (on), and given so: off' add n4 --sockets on
+	add n4 --sockets on --without-policy
+	# The same again leaves what was set since, unless the policy has a word.
+	add n4
+	[ "$(sockets_of 10.60.3.1)" = true ]
+	rules '{"subnet": "any", "tenant": 3, "sockets": {"except": ["22"]}, "may_choose": {"addresses": ["10.60.3.0/24"]}}'
+	add n4
+	[ "$(sockets_of 10.60.3.1)" = '{"except":["22"]}' ]
+	add n4 --sockets off
+	[ "$(sockets_of 10.60.3.1)" = false ]
+}
+
 init() {
 	mkdir -p "${list%/*}"
 	network blue 1 '.plugins[1].tenant = 7' >/dev/null

@@ -42,6 +42,14 @@ teardown_file() {
 	on 1 no_rule_for_the_plugin
 }
 
+@test "sockets: a container has them on by the policy's word, given or let choose, and not by its own" {
+	on 1 sockets_for_the_hook
+}
+
+@test "sockets: the CNI plugin and vqpctl ns add get what the policy says, and not what they ask for" {
+	on 1 sockets_for_others
+}
+
 @test "vqpctl policy init writes what the node's files stand for, and replaces nothing unasked" {
 	on 1 init
 }
