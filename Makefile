@@ -20,10 +20,10 @@ endif
 .NOTPARALLEL:
 
 # in this order: the library is linked by what follows; `bench` alone is what is run
-INSTALLED := kmod runtime-lib node cni-plugin libcni oci-hook docs/man
+INSTALLED := kmod runtime-lib node cni-plugin libcni oci-hook preload docs/man
 # what asks vqpctl who needs it comes before vqpctl
-UNINSTALLED := cni-plugin libcni oci-hook node runtime-lib docs/man kmod
-PROGRAMS := runtime-lib common node cni-plugin libcni oci-hook
+UNINSTALLED := cni-plugin libcni oci-hook preload node runtime-lib docs/man kmod
+PROGRAMS := runtime-lib common node cni-plugin libcni oci-hook preload
 TOOLS := tests/programs/vqpt tests/programs/sockt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
 
 # what is tried, and made in the toolbox

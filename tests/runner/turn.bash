@@ -90,7 +90,7 @@ close_suite()
 run_unit()
 {
 	local entry before label
-	for entry in tests/unit:run tests/programs/soak:check runtime-lib:check common:check node:check libcni:check oci-hook:check; do
+	for entry in tests/unit:run tests/programs/soak:check runtime-lib:check common:check node:check libcni:check oci-hook:check preload:check; do
 		label="unit: ${entry%:*}"
 		before=$failed
 		read_from cmocka make --no-print-directory -C "$top/${entry%:*}" "${entry#*:}"

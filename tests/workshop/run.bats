@@ -212,7 +212,7 @@ booted()
 plain()
 {
 	local folder
-	for folder in tests/{unit,programs/soak,fuzz} runtime-lib common node libcni oci-hook; do
+	for folder in tests/{unit,programs/soak,fuzz} runtime-lib common node libcni oci-hook preload; do
 		mkdir -p "$folder"
 		printf 'run check:\n%b' "$1" >"$folder/Makefile"
 	done
@@ -221,13 +221,13 @@ plain()
 @test "what the suites without bats print is counted" {
 	plain '\t@echo "[       OK ] one"; echo "[       OK ] two"\n'
 	runs 0 unit
-	closes "14 passed, 0 failed, 0 skipped"
+	closes "16 passed, 0 failed, 0 skipped"
 	plain '\t@echo "[       OK ] one"; echo "[  FAILED  ] two"; echo "[  FAILED  ] two"; exit 1\n'
 	runs 1 unit
-	closes "7 passed, 7 failed, 0 skipped"
+	closes "8 passed, 8 failed, 0 skipped"
 	plain '\t@echo "[       OK ] one"; exit 1\n'
 	runs 1 unit
-	closes "7 passed, 7 failed, 0 skipped"
+	closes "8 passed, 8 failed, 0 skipped"
 	plain '\t@echo 1..2; echo ok 1 one; echo ok 2 two\n'
 	runs 0 fuzz
 	closes "2 passed, 0 failed, 0 skipped"
