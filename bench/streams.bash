@@ -14,6 +14,8 @@ PROTOCOLS=(6 258)
 streams_begin()
 {
 	cp /vqp/build/bench/streams $HERE/
+	# who asks for TCP is to get it
+	hook N
 	bridge "$1"
 	if (($1 == 1)); then
 		wired near 1 2
@@ -23,7 +25,11 @@ streams_begin()
 	fi
 }
 
-streams_end() { wired_end "$1"; }
+streams_end()
+{
+	wired_end "$1"
+	hook Y
+}
 
 # NAME ADDRESS [COMMAND...]: be the other end there, run by that, until stop_streams
 serve_streams()

@@ -15,6 +15,7 @@ enum kind { U8 = 1, U32, U64, LIMIT, FLAG, GID, STRING, ENUM, NEST, SOCKETS };
 
 static const char *const qp_states[] = { "init", "bound", "connected", "error", NULL };
 static const char *const carriers[] = { "none", "loop", "dc", "rc", NULL };
+static const char *const hooks[] = { "idle", "armed", "refused", "off", NULL };
 
 static const struct spec {
 	const char *name;
@@ -70,6 +71,7 @@ static const struct spec {
 	[VQP_ATTR_PORT_LAST]	 = { "port_last", U32 },
 	[VQP_ATTR_PREFIX_BITS]	 = { "prefix_bits", U8 },
 	[VQP_ATTR_EXCEPT]	 = { "except", FLAG },
+	[VQP_ATTR_HOOK]		 = { "hook", ENUM, .names = hooks },
 };
 
 static int spec_by_name(const char *name)

@@ -21,6 +21,7 @@
 #include "queue/vqp.h"
 #include "rc/link.h"
 #include "sock/family.h"
+#include "sock/hook.h"
 #include "sock/stream.h"
 #include "zcopy/recv.h"
 #include "zcopy/send.h"
@@ -92,6 +93,7 @@ static int __init vqp_module_init(void)
 	ret = vqp_family_init();
 	if (ret)
 		goto err_file;
+	vqp_hook_init();
 	return 0;
 
 err_file:
@@ -127,6 +129,7 @@ err_vqp:
 /* No context and no socket is open here, since each has a reference on the module. */
 static void __exit vqp_module_exit(void)
 {
+	vqp_hook_exit();
 	vqp_family_exit();
 	vqp_file_exit();
 	vqp_netlink_exit();

@@ -12,6 +12,7 @@
 #include "ns/namespace.h"
 #include "ns/sockets.h"
 #include "queue/vqp.h"
+#include "sock/hook.h"
 
 static struct genl_family nl_family;
 
@@ -440,6 +441,8 @@ static int nl_status_get(struct sk_buff *skb, struct genl_info *info)
 	if (!hdr)
 		goto free;
 	ret = nl_put_parent(msg, nl_may_see_keys(skb));
+	if (!ret)
+		ret = nla_put_u32(msg, VQP_ATTR_HOOK, vqp_hook_state());
 	if (!ret)
 		ret = nl_put_counters(msg);
 	if (ret)

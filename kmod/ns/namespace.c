@@ -31,6 +31,10 @@ static DEFINE_HASHTABLE(ns_table, 10);	/* by tenant and GID, read under RCU */
 static struct vqp_ns *ns_host;		/* constant once the module is initialized */
 static u32 ns_generation = 1;		/* raised when a namespace is added, moved or removed */
 
+/* How many namespaces have sockets on, and who follows whether any has; under ns_mutex. */
+static u32 ns_nsockets;
+static void (*ns_sockets_follower)(bool any);
+
 static struct workqueue_struct *ns_wq;	/* vqp_ns.end; constant once the module is initialized */
 
 static LIST_HEAD(ns_users);	/* constant once the module is initialized */
@@ -241,16 +245,32 @@ struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid)
 	return ns;
 }
 
+void vqp_ns_follow_sockets(void (*fn)(bool any))
+{
+	mutex_lock(&ns_mutex);
+	if (ns_nsockets && fn)
+		fn(true);
+	else if (ns_nsockets)
+		ns_sockets_follower(false);
+	ns_sockets_follower = fn;
+	mutex_unlock(&ns_mutex);
+}
+
 static void ns_set_sockets(struct vqp_ns *ns, struct vqp_sockets *sockets)
 {
+	const bool any = ns_nsockets;
 	struct vqp_net *vnet = ns->vnet;
 	struct vqp_sockets *old;
 
+	lockdep_assert_held(&ns_mutex);
 	if (sockets)
 		vqp_sockets_get(sockets);
 	old = rcu_replace_pointer(ns->sockets, sockets, lockdep_is_held(&ns_mutex));
 	WRITE_ONCE(vnet->nsockets, vnet->nsockets + !!sockets - !!old);
+	ns_nsockets += !!sockets - !!old;
 	vqp_sockets_put(old);
+	if (any != !!ns_nsockets && ns_sockets_follower)
+		ns_sockets_follower(ns_nsockets);
 }
 
 static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)

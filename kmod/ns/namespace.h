@@ -131,6 +131,13 @@ bool vqp_ns_sockets_on(const struct net *net);
  */
 bool vqp_ns_lets_sockets(const struct vqp_ns *ns, const u8 *peer, u16 port);
 
+/*
+ * Have fn told when the first namespace of the node has sockets on, and when the last has them no
+ * more; at once, if one has them. With NULL it is told a last time that none has, and then no more.
+ * There is one such fn. It may sleep, and calls nothing here that takes a lock.
+ */
+void vqp_ns_follow_sockets(void (*fn)(bool any));
+
 /* The limit on what listens by vqp in a network namespace, which the caller keeps from ending. */
 struct vqp_limit *vqp_ns_listeners(const struct net *net);
 

@@ -15,6 +15,7 @@
 #include "sock/accept.h"
 #include "sock/connect.h"
 #include "sock/family.h"
+#include "sock/hook.h"
 #include "sock/inner.h"
 #include "sock/listener.h"
 #include "sock/near.h"
@@ -182,7 +183,7 @@ static int family_create(struct sock *sk)
 {
 	struct vqp_sock *vs = vqp_sk(sk);
 
-	if (sk->sk_net_refcnt && !vqp_ns_sockets_on(sock_net(sk)))
+	if (sk->sk_net_refcnt && !vqp_ns_sockets_on(sock_net(sk)) && !vqp_hook_is_asked())
 		return -EPROTONOSUPPORT;
 	sock_lock_init_class_and_name(sk, "slock-VQP", &family_slock_key, "sk_lock-VQP",
 				      &family_lock_key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/err.h>
+#include <linux/fs.h>
 #include <linux/net.h>
 #include <linux/tcp.h>
 #include <net/sock.h>
@@ -118,6 +119,23 @@ static void inner_replay_options(struct vqp_sock *vs, struct socket *inner)
 				      KERNEL_SOCKPTR(&vs->values[i]), sizeof(int));
 }
 
+/*
+ * Lend an inner socket what the outer one has: its queue, so that who waits there is woken, and its
+ * file, so that filters know the owner (xt_owner, nft's skuid, nfnetlink_log). These look at the
+ * file under sk_callback_lock. It is there until the outer socket has been released.
+ */
+static void inner_lend(struct socket *inner, struct socket *outer)
+{
+	struct sock *isk = inner->sk;
+
+	/* Who is to get SIGIO is at the queue that both share; fcntl(2) tells the outer one. */
+	sock_set_flag(isk, SOCK_FASYNC);
+	write_lock_bh(&isk->sk_callback_lock);
+	rcu_assign_pointer(isk->sk_wq, &outer->wq);
+	inner->file = outer->file;
+	write_unlock_bh(&isk->sk_callback_lock);
+}
+
 struct socket *vqp_inner_get(struct sock *sk)
 {
 	struct vqp_sock *vs = vqp_sk(sk);
@@ -132,7 +150,8 @@ struct socket *vqp_inner_get(struct sock *sk)
 	/*
 	 * It is as one of the program's own: with its labels, asked for where socket(2) asks, and
 	 * without what TCP lets the kernel's sockets do. It keeps the network namespace, for what
-	 * it has to say after it was closed may take longer than the outer socket is there.
+	 * it has to say after it was closed may take longer than the outer socket is there. The
+	 * hook leaves it alone, as no system call makes it.
 	 */
 	ret = __sock_create(sock_net(sk), sk->sk_family, SOCK_STREAM, IPPROTO_TCP, &inner, 0);
 	if (ret)
@@ -141,21 +160,27 @@ struct socket *vqp_inner_get(struct sock *sk)
 	vqp_inner_copy_options(inner->sk, sk);
 	release_sock(inner->sk);
 	inner_replay_options(vs, inner);
-	/* Who is to get SIGIO is at the queue that both share; fcntl(2) tells the outer one. */
-	sock_set_flag(inner->sk, SOCK_FASYNC);
-	write_lock_bh(&inner->sk->sk_callback_lock);
-	rcu_assign_pointer(inner->sk->sk_wq, &sk->sk_socket->wq);
-	write_unlock_bh(&inner->sk->sk_callback_lock);
+	inner_lend(inner, sk->sk_socket);
 	smp_store_release(&vs->inner, inner);	/* pairs with vqp_inner_of() */
 	return inner;
 }
 
+/*
+ * The file stays lent while TCP closes, since the owner counts for the FIN, too. sock_release()
+ * leaves the inode of a socket with a file to that, whose own is the outer socket's.
+ */
 void vqp_inner_release(struct vqp_sock *vs)
 {
-	if (vs->inner) {
-		inner_follow_options(vs);
-		sock_release(vs->inner);
-	}
+	struct socket *inner = vs->inner;
+	bool lent;
+
+	if (!inner)
+		return;
+	inner_follow_options(vs);
+	lent = inner->file;
+	sock_release(inner);
+	if (lent)
+		iput(SOCK_INODE(inner));
 	vs->inner = NULL;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The inner socket: the kernel's TCP, which has what does not go by vqp. It has no file. Who waits
- * for it waits at the outer socket's queue, to which its sk_wq points, so that a poll(2) that has
- * begun before it was made is woken, too.
+ * The inner socket: the kernel's TCP, which has what does not go by vqp. It has no descriptor,
+ * but the outer socket's file and queue are lent to it: filters know its owner, and who waits for
+ * it waits at that queue, so that a poll(2) that has begun before it was made is woken, too.
  */
 #ifndef VQP_SOCK_INNER_H
 #define VQP_SOCK_INNER_H

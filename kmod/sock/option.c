@@ -3,6 +3,7 @@
 #include <linux/net.h>
 #include <linux/nospec.h>
 #include <linux/sockios.h>
+#include <linux/string.h>
 #include <linux/tcp.h>
 #include <linux/termios.h>
 #include <linux/uaccess.h>
@@ -133,6 +134,26 @@ static int option_set_socket(struct socket *sock, int name, sockptr_t value, uns
 	return ret;
 }
 
+/*
+ * TCP_ULP. That of SMC, where there is one, gives the file of its socket to another one. The inner
+ * socket's is the outer one's, and so it is told what SMC tells a socket that has no file.
+ */
+static int option_set_ulp(struct socket *inner, sockptr_t value, unsigned int bytes)
+{
+	char name[TCP_ULP_NAME_MAX] = {};
+	long n;
+
+	if (!bytes)
+		return -EINVAL;
+	n = strncpy_from_sockptr(name, value, min_t(size_t, bytes, sizeof(name) - 1));
+	if (n < 0)
+		return -EFAULT;
+	name[n] = 0;
+	if (!strcmp(name, "smc"))
+		return -ENOTCONN;
+	return vqp_inner_set(inner, SOL_TCP, TCP_ULP, KERNEL_SOCKPTR(name), sizeof(name));
+}
+
 static int option_set(struct socket *sock, int level, int name, sockptr_t value,
 		      unsigned int bytes)
 {
@@ -153,6 +174,8 @@ static int option_set(struct socket *sock, int level, int name, sockptr_t value,
 	inner = option_inner(sock->sk);
 	if (IS_ERR(inner))
 		return PTR_ERR(inner);
+	if (level == SOL_TCP && name == TCP_ULP)
+		return option_set_ulp(inner, value, bytes);
 	return vqp_inner_set(inner, level, name, value, bytes);
 }
 

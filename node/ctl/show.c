@@ -2,6 +2,7 @@
 /* The commands vqpctl status, pool, vqps, peers and cache. */
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <string.h>
 
 #include "../../common/cleanup.h"
 #include "../../common/client.h"
@@ -29,6 +30,9 @@ static void print_node(const json_t *status)
 	printf("epoch       %lld\n", (long long)number(status, "epoch"));
 	printf("pool        %zu lanes, %lld bytes\n", json_array_size(json_object_get(status, "lanes")),
 	       (long long)number(status, "pool_bytes"));
+	printf("hook        %s\n", !strcmp(string(status, "hook"), "refused")
+	       ? "refused by this kernel: programs get stream sockets of vqp by number or by vqp-run"
+	       : string(status, "hook"));
 }
 
 static void print_vqpd(const json_t *vqpd)

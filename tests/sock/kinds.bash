@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What tests/sock/kinds.bats and rules.bats do on a node. Sourced there.
+# What tests/sock/kinds.bats, rules.bats and hook.bats do on a node. Sourced there.
 
 # shellcheck source=tests/lib/vqp.bash
 source /vqp/tests/lib/vqp.bash
@@ -30,6 +30,9 @@ give() {
 		vqpctl ns add --netns "/run/netns/$1" --tenant 9 --address "$address" --name "$1" --sockets "$3" --without-policy
 	done
 }
+
+# Y or N: do programs that ask for TCP get such sockets?
+hook() { echo "$1" >/sys/module/vqp/parameters/hook; }
 
 no_boxes() {
 	stop_socks

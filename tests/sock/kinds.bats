@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # bats file_tags=nodes,virtual,debug,budget:240
 # Stream sockets of the protocol IPPROTO_VQP: which connections go by vqp and which by TCP, and what
-# ends with what. What a program sees of a socket is not tried here.
+# ends with what. What a program sees of a socket is not tried here, and who asks for TCP gets TCP: the
+# hook has a suite of its own.
 #
 #   sock-a 10.91.0.1 fd91::1 ── veth ── socks (bridge) ── veth ── sock-b 10.91.0.2 fd91::2
 
@@ -13,7 +14,7 @@ helpers=sock/kinds.bash
 
 setup_file() {
 	vqp_up
-	on 1 boxes
+	on 1 'hook N; boxes'
 }
 
 teardown() {
@@ -21,7 +22,7 @@ teardown() {
 }
 
 teardown_file() {
-	on 1 no_boxes
+	on 1 'no_boxes; hook Y'
 }
 
 @test "near: both ends' namespaces have sockets on" {

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What tests/sock/kinds.bats and rules.bats do with sockets: kinds.py WORD ARGUMENT...
+# What tests/sock/kinds.bats, rules.bats and hook.bats do with sockets: kinds.py WORD ARGUMENT...
 import ctypes
 import errno
 import hashlib
@@ -11,10 +11,14 @@ import sys
 import threading
 import time
 
-VQP = 258
+# what programs ask for by number; or what is said, which may be changed by the hook
+VQP = int(os.environ.get("PROTOCOL", 258))
 TIMEOUT = 60
 TCP_ULP = 31
 IP_MINTTL = 21
+LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF = 444, 446
+LANDLOCK_ACCESS_NET_CONNECT_TCP = 2
+PR_SET_NO_NEW_PRIVS = 38
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -238,6 +242,21 @@ def no_mptcp(address, port):
     c.close()
 
 
+def no_smc(address, port):
+    """SMC does not get the file of an inner socket, and what was refused goes on as it was."""
+    s = make()
+    assert errno_of(s.setsockopt, socket.IPPROTO_TCP, TCP_ULP, b"smc") == "ENOTCONN"
+    s.connect((address, int(port)))
+    converse(s, address, port, 100000)
+
+
+def closes(address, port):
+    """Connect, and close that."""
+    s = make(family_of(address))
+    s.connect((address, int(port)))
+    s.close()
+
+
 def listens_no_more(address, port):
     """A listener that connect(AF_UNSPEC) has dissolved gets no connection, and its port has another."""
     old = listener(address, port, VQP)
@@ -359,6 +378,71 @@ def accepters(address, port, count):
             s.connect((address, int(port)))
         assert s.recv(1) == b"x"
         s.close()
+
+
+def shows(protocol):
+    """Sockets that are asked for by PROTOCOL are of this one, in both families."""
+    for family in socket.AF_INET, socket.AF_INET6:
+        s = make(family)
+        assert s.getsockopt(socket.SOL_SOCKET, socket.SO_PROTOCOL) == int(protocol)
+
+
+def untouched():
+    """What is no stream socket of TCP's is what it is."""
+    for family in socket.AF_INET, socket.AF_INET6:
+        s = socket.socket(family, socket.SOCK_DGRAM)
+        assert s.getsockopt(socket.SOL_SOCKET, socket.SO_PROTOCOL) == socket.IPPROTO_UDP
+        s = socket.socket(family, socket.SOCK_RAW, socket.IPPROTO_TCP)
+        assert s.getsockopt(socket.SOL_SOCKET, socket.SO_PROTOCOL) == socket.IPPROTO_TCP
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_PROTOCOL) == 0
+
+
+def landlock():
+    """Landlock keeps this process from connecting to any port by TCP. False if it has no such rules."""
+    attributes = struct.pack("QQ", 0, LANDLOCK_ACCESS_NET_CONNECT_TCP)
+    ruleset = libc.syscall(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0)
+    if ruleset < 0:
+        return False
+    assert libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+    assert libc.syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0) == 0
+    os.close(ruleset)
+    return True
+
+
+def has_landlock():
+    assert landlock()
+
+
+def confined(address, port, error):
+    """With that, connecting fails with this error, or not at all (None)."""
+    assert landlock()
+    s = make()
+    got = errno_of(s.connect, (address, int(port)))
+    assert str(got) == error, got
+
+
+def mptcp(address, port, when):
+    """A socket of MPTCP that is made before the file `when` is there. The kernel makes it one of TCP after that."""
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
+    s.settimeout(TIMEOUT)
+    ready = background()
+    ready()
+    eventually(lambda: os.path.exists(when))
+    s.connect((address, int(port)))
+    converse(s, address, port, 100000)
+    os.rename(when, when + ".done")
+
+
+def toggled(count, what):
+    """While sockets are turned on and off, TCP is what a socket is, or vqp; so often, until the file is there."""
+    ready = background()
+    ready()
+    seen = set()
+    while not os.path.exists(what) or len(seen) < int(count):
+        seen.add(make().getsockopt(socket.SOL_SOCKET, socket.SO_PROTOCOL))
+    assert seen <= {6, 258}
+    os.rename(what, what + ".done")
 
 
 globals()[sys.argv[1]](*sys.argv[2:])

@@ -11,6 +11,9 @@ SERVE_PORT=7200
 # what is slow has not failed
 [[ $(</proc/sys/kernel/osrelease) != *-debug ]] || export SOCKT_LIMIT_S=300
 
+# Y or N: do programs that ask for TCP get such sockets?
+hook() { echo "$1" >/sys/module/vqp/parameters/hook; }
+
 # NODE: the bridge of its boxes, from which the other node's are reached
 bridge() {
 	local other=$((3 - $1))
@@ -59,9 +62,18 @@ gone_sockt() { ! pgrep -x sockt; }
 # by TCP is a socket of TCP. docs/sockets.md has more of both.
 declare -A differs=(["258 near"]="bind-of-client,bind-restart" ["258 tcp"]="option-identity")
 
-# PROTOCOL KIND ARGUMENT...: sockt there, where connections by vqp are of that kind
+# PROTOCOL KIND ARGUMENT...: sockt there, where connections by vqp are of that kind; $SHOWN: what SO_PROTOCOL tells, if it
+# is another
 cases_of_kind() {
-	inside near sockt "--protocol=$1" "--differs=${differs["$1 $2"]-}" "${@:3}"
+	local shown=${SHOWN-$1}
+	inside near sockt "--protocol=$1" "--shown=$shown" "--differs=${differs["$shown $2"]-}" "${@:3}"
+}
+
+# GROUP...: between two boxes of this node, by programs that ask for TCP and get sockets of vqp
+cases_hooked() {
+	hook Y
+	SHOWN=258 cases_here 0 "$@"
+	SHOWN=258 cases_here 6 "$@"
 }
 
 # PROTOCOL GROUP...: between two boxes of this node

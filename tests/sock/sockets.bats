@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,virtual,budget:600
+# bats file_tags=nodes,virtual,budget:800
 # Stream sockets, by the cases of tests/programs/sockt. That they hold for TCP shows that what does not hold
 # for another protocol is a difference that a program could meet.
 #
@@ -18,17 +18,17 @@ NODE_TIMEOUT=900
 
 setup_file() {
 	vqp_up
-	on 1 'bridge 1; wired near 1 2; wired beside 1 3'
-	on 2 'bridge 2; wired far 2 2; serve_cases far 10.95.2.2'
+	on 1 'hook N; bridge 1; wired near 1 2; wired beside 1 3'
+	on 2 'hook N; bridge 2; wired far 2 2; serve_cases far 10.95.2.2'
 	on 1 'known near 10.95.2.2'
 }
 
 teardown() {
-	on 1 stop_serving
+	on 1 'stop_serving && hook N'
 }
 
 teardown_file() {
-	on 1 'wired_end 1' && on 2 'wired_end 2'
+	on 1 'wired_end 1 && hook Y' && on 2 'wired_end 2 && hook Y'
 }
 
 # PROTOCOL GROUP: between containers of one node, and of two
@@ -86,3 +86,14 @@ cases() {
 @test "vqp: plain TCP on the other side" { cases 258 tcp; }
 @test "vqp: the same by addresses of IPv6" { on 1 "cases_here6 258 connect bind ipv6 stream end"; }
 @test "vqp: the same in one container, by its loopback address" { on 1 "cases_loopback 258 connect accept stream end"; }
+
+# ---- vqp, of programs that ask for TCP: on this node, since elsewhere is as by number ----
+
+hooked() { on 1 "cases_hooked $*"; }
+
+@test "hooked: connecting, binding, accepting, names" { hooked connect bind accept ipv6; }
+@test "hooked: bytes, flags, vectors, queues, ends" { hooked stream flags vector splice queue end; }
+@test "hooked: events" { hooked poll epoll ring; }
+@test "hooked: options, fast open" { hooked option fast; }
+@test "hooked: processes, threads, 1,000 connections" { hooked share thread many; }
+@test "hooked: what users of other replacements of TCP have reported" { hooked report tcp; }

@@ -26,6 +26,14 @@
 /* A stream socket: socket(AF_INET or AF_INET6, SOCK_STREAM, IPPROTO_VQP) */
 #define IPPROTO_VQP		258
 
+/* Whether programs that ask for TCP get such sockets where these are on. */
+enum vqp_hook {
+	VQP_HOOK_IDLE,			/* No namespace has sockets on, for some seconds. */
+	VQP_HOOK_ARMED,			/* They do. */
+	VQP_HOOK_REFUSED,		/* This kernel allows no hook. */
+	VQP_HOOK_OFF,			/* The module's parameter `hook` is N. */
+};
+
 #define VQP_GID_BYTES		16
 #define VQP_MAX_SGE		16
 #define VQP_MAX_WR		16384		/* per queue of a VQP */
@@ -401,7 +409,7 @@ enum vqp_cmd {
 	 */
 	VQP_CMD_VQP_GET,
 	VQP_CMD_PEER_GET,	/* dump: NODE_GID, EPOCH, QKEY, TX_PACKETS, RX_PACKETS */
-	VQP_CMD_STATUS_GET,	/* do: the attributes of the node, from PARENT on */
+	VQP_CMD_STATUS_GET,	/* do: the attributes of the node, from PARENT on, and HOOK */
 	VQP_CMD_META_SET,	/* replace the list of meta servers: META, repeated */
 	VQP_CMD_META_GET,	/* dump: META */
 	VQP_CMD_CACHE_FLUSH,	/* forget cached DCT metadata: all, or that of TENANT and GID */
@@ -510,6 +518,7 @@ enum vqp_attr {
 	VQP_ATTR_PORT_LAST,	/* u32: the last of the ports that begin with PORT */
 	VQP_ATTR_PREFIX_BITS,	/* u8: the bits of GID that count, from the first on; at most 128 */
 	VQP_ATTR_EXCEPT,	/* flag */
+	VQP_ATTR_HOOK,		/* u32, enum vqp_hook; STATUS_GET */
 	__VQP_ATTR_MAX,
 };
 

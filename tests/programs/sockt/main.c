@@ -30,6 +30,7 @@ static void usage(FILE *out)
 	fprintf(out, "usage: sockt [OPTION...] CASE...|GROUP...|all\n"
 		"       sockt --far=ADDRESS --port=N serve\n\n"
 		"  --protocol=N   of the sockets (default 6, TCP)\n"
+		"  --shown=N      what SO_PROTOCOL tells of them (default: the same)\n"
 		"  --near=ADDRESS of this side (default 127.0.0.1)\n"
 		"  --far=ADDRESS  of the other side (default: as the near one)\n"
 		"  --netns=FILE   the network namespace of the other side, which is a child; default: this one\n"
@@ -158,6 +159,7 @@ static struct sockaddr_storage address_of(const char *text)
 
 static const struct option options[] = {
 	{ "protocol", required_argument, NULL, 'p' },
+	{ "shown", required_argument, NULL, 'S' },
 	{ "near", required_argument, NULL, 'n' },
 	{ "far", required_argument, NULL, 'f' },
 	{ "netns", required_argument, NULL, 's' },
@@ -179,6 +181,7 @@ int main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 'p': t.protocol = atoi(optarg); break;
+		case 'S': t.shown = atoi(optarg); break;
 		case 'n': near = optarg; break;
 		case 'f': far = optarg; break;
 		case 's': t.netns = optarg; break;
@@ -193,6 +196,7 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	t.shown = t.shown ? t.shown : t.protocol;
 	t.near = address_of(near);
 	t.far = address_of(far ? far : near);
 	t.family = t.far.ss_family;

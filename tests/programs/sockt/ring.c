@@ -159,7 +159,7 @@ static void made(struct sockt *t)
 	ring_start(&r, sqe);
 	fd = ring_end(&r);
 	WANT(fd >= 0);
-	WANT_EQ(sock_get(fd, SOL_SOCKET, SO_PROTOCOL), t->protocol);
+	WANT_EQ(sock_get(fd, SOL_SOCKET, SO_PROTOCOL), t->shown);
 	NEED(sock_connect(fd, sock_far(t, (int)far_do(t, "listen 0 1"))));
 }
 

@@ -20,6 +20,7 @@
 /* What a case knows of where it is. */
 struct sockt {
 	int protocol;			/* of all sockets, unless a case is about another */
+	int shown;			/* what SO_PROTOCOL tells of them */
 	int family;			/* of both addresses */
 	struct sockaddr_storage near;	/* this side's address, without a port */
 	struct sockaddr_storage far;	/* the other side's, which may be the same */

@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,virtual,newest,budget:240
+# Programs that ask for TCP, and get stream sockets of vqp: by the kernel's hook where a network namespace
+# has sockets on, or one by one by vqp-run.
+#
+#   sock-a 10.91.0.1 fd91::1 ── veth ── socks (bridge) ── veth ── sock-b 10.91.0.2 fd91::2
+
+bats_require_minimum_version 1.5.0
+load ../lib/testbed
+
+helpers=sock/hook.bash
+
+setup_file() {
+	vqp_up
+	on 1 boxes
+}
+
+teardown() {
+	on 1 'no_target && no_rules && stop_serving && stop_socks && hook Y && give_all on && nothing_left'
+}
+
+teardown_file() {
+	on 1 no_boxes
+}
+
+# ---- The hook ----
+
+@test "a program that asks for TCP by 0, by 6, or for MPTCP" {
+	on 1 'for protocol in 0 6 262; do asking $protocol sock-a shows 258; talks_near $protocol; done'
+}
+
+@test "a static program" {
+	on 1 'serve_file; fetches busybox wget -q -O /run/vqp/got http://10.91.0.2:8080/file'
+}
+
+@test "curl, of a static server" {
+	on 1 'serve_file; fetches curl -sS -o /run/vqp/got http://10.91.0.2:8080/file'
+}
+
+@test "io_uring" {
+	on 1 'kinds 1 0 inside sock-a sockt --protocol=6 --shown=258 --near=10.91.0.1 --far=10.91.0.2 --netns=/run/netns/sock-b ring-socket'
+}
+
+@test "other sockets, and those of other network namespaces, are what they are" {
+	on 1 'sock sock-a untouched; PROTOCOL=0 /vqp/tests/sock/kinds.py shows 6
+		ip netns add sock-c; PROTOCOL=0 inside sock-c /vqp/tests/sock/kinds.py shows 6; ip netns del sock-c'
+}
+
+@test "the kernel's own sockets are TCP's: those of MPTCP" {
+	on 1 'test -e /proc/sys/net/mptcp' || skip "this kernel has no MPTCP"
+	on 1 'give sock-a 1 off; asking 6 sock-b serve 0.0.0.0 7000
+		sock sock-a mptcp 10.91.0.2 7000 /run/vqp/go; give sock-a 1 on
+		kinds 0 1 go /run/vqp/go'
+}
+
+@test "a driver's sockets are TCP's, although it makes them for the task: those of NVMe's target" {
+	on 1 'modprobe --dry-run nvmet-tcp' || skip "this kernel has no target of NVMe"
+	on 1 'target; is_tcps_own 4420; asking 6 sock-a shows 258'
+}
+
+@test "packet filters know the owner of a socket of kind TCP, until it is closed" {
+	on 1 'modprobe --dry-run xt_owner' || skip "this kernel has no filter by owner"
+	on 1 'give sock-b 2 off; asking 6 sock-b hold 10.91.0.2 7000; for_root_alone 7000
+		kinds 0 1 asking 6 sock-a closes 10.91.0.2 7000; eventually is_in_state fin-wait-2 7000
+		PROTOCOL=6 inside sock-a setpriv --reuid 65534 --clear-groups /vqp/tests/sock/kinds.py refused 10.91.0.2 7000'
+}
+
+@test "SMC does not take over the file of a socket of kind TCP" {
+	on 1 'modprobe -q smc || true; give sock-b 2 off
+		asking 6 sock-b serve 10.91.0.2 7000 6; kinds 0 1 asking 6 sock-a no_smc 10.91.0.2 7000'
+}
+
+@test "off again: TCP for new ones, and what there is goes on" {
+	on 1 'asking 6 sock-b serve 0.0.0.0 7000 6
+		asking 6 sock-a talk_connected 10.91.0.2 7000 /run/vqp/go
+		give_all off; asking 6 sock-a shows 6; kinds 0 0 go /run/vqp/go'
+}
+
+@test "the probe is there while a namespace has sockets on, and a little longer" {
+	on 1 'hook_is armed; probed
+		give sock-a 1 off; hook_is armed; probed; give sock-b 2 off; eventually hook_is idle; not_probed
+		give sock-a 1 on; hook_is armed; probed
+		vqpctl ns del --netns sock-a; eventually hook_is idle; not_probed'
+}
+
+@test "sockets that are made while they are turned on and off" {
+	on 1 'give sock-b 2 off; asking 6 sock-a toggled 2 /run/vqp/go; toggle 20; go /run/vqp/go'
+}
+
+@test "Landlock keeps programs from ports of TCP, and not from those of these sockets, as documented" {
+	on 1 'sock sock-a has_landlock' || skip "this kernel's Landlock has no rules of ports"
+	on 1 'asking 6 sock-b serve 10.91.0.2 7000 6; hook N; asking 6 sock-b serve 10.91.0.2 7001 6
+		kinds 0 0 asking 6 sock-a confined 10.91.0.2 7000 EACCES
+		hook Y; kinds 2 0 asking 6 sock-a confined 10.91.0.2 7000 None; kinds 0 1 asking 6 sock-a confined 10.91.0.2 7001 None'
+}
+
+@test "hook=N: by number alone" {
+	on 1 'hook N; hook_is off; asking 6 sock-a shows 6; asking 258 sock-a shows 258
+		hook Y; hook_is armed; asking 6 sock-a shows 258'
+}
+
+@test "the module unloads while namespaces have sockets on, and sockets are TCP's from then on" {
+	vqp_services_stop
+	on 1 'asking 6 sock-a shows 258; rmmod vqp; asking 6 sock-a shows 6; not_probed'
+	vqp_up
+	on 1 'give_all on; asking 6 sock-a shows 258'
+}
+
+# ---- vqp-run ----
+
+@test "vqp-run: a program, as with the hook" {
+	on 1 'hook N; inside sock-b vqp-run env PROTOCOL=0 /vqp/tests/sock/kinds.py serve 0.0.0.0 7000 0
+		kinds 2 0 inside sock-a vqp-run env PROTOCOL=6 /vqp/tests/sock/kinds.py talk 10.91.0.2 7000
+		PROTOCOL=262 inside sock-a vqp-run /vqp/tests/sock/kinds.py shows 258
+		inside sock-a vqp-run /vqp/tests/sock/kinds.py untouched'
+}
+
+@test "vqp-run: curl" {
+	on 1 'serve_file; hook N; fetches vqp-run curl -sS -o /run/vqp/got http://10.91.0.2:8080/file'
+}
+
+@test "vqp-run: TCP where there are no such sockets" {
+	on 1 'PROTOCOL=0 vqp-run /vqp/tests/sock/kinds.py shows 6
+		give sock-a 1 off; PROTOCOL=6 inside sock-a vqp-run /vqp/tests/sock/kinds.py shows 6'
+}
+
+@test "vqp-run: says what it says, and ends as the program does" {
+	on 1 '[[ $(vqp-run --version) == "vqp-run "[0-9]* ]]; vqp-run --help | grep -q PROGRAM
+		status() { local got=0; "${@:2}" 2>/dev/null || got=$?; ((got == $1)); }
+		status 125 vqp-run; status 125 vqp-run --none; status 127 vqp-run /none; status 126 vqp-run /etc/passwd
+		status 7 vqp-run sh -c "exit 7"
+		[[ $(LD_PRELOAD= vqp-run printenv LD_PRELOAD) == */libvqp-run.so ]]
+		[[ $(LD_PRELOAD=libc.so.6 vqp-run printenv LD_PRELOAD) == */libvqp-run.so:libc.so.6 ]]'
+}
