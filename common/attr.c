@@ -16,6 +16,12 @@ enum kind { U8 = 1, U32, U64, LIMIT, FLAG, GID, STRING, ENUM, NEST, SOCKETS };
 static const char *const qp_states[] = { "init", "bound", "connected", "error", NULL };
 static const char *const carriers[] = { "none", "loop", "dc", "rc", NULL };
 static const char *const hooks[] = { "idle", "armed", "refused", "off", NULL };
+static const char *const sock_kinds[] = { "unconnected", "listener", "near", "tcp", NULL };
+/* as <netinet/tcp.h> numbers them, and ss calls them */
+static const char *const tcp_states[] = {
+	"unknown", "established", "syn-sent", "syn-recv", "fin-wait-1", "fin-wait-2", "time-wait", "closed",
+	"close-wait", "last-ack", "listening", "closing", NULL,
+};
 
 static const struct spec {
 	const char *name;
@@ -72,6 +78,13 @@ static const struct spec {
 	[VQP_ATTR_PREFIX_BITS]	 = { "prefix_bits", U8 },
 	[VQP_ATTR_EXCEPT]	 = { "except", FLAG },
 	[VQP_ATTR_HOOK]		 = { "hook", ENUM, .names = hooks },
+	[VQP_ATTR_SOCK_KIND]	 = { "kind", ENUM, .names = sock_kinds },
+	[VQP_ATTR_TCP_STATE]	 = { "tcp_state", ENUM, .names = tcp_states },
+	[VQP_ATTR_TX_BYTES]	 = { "tx_bytes", U64 },
+	[VQP_ATTR_RX_BYTES]	 = { "rx_bytes", U64 },
+	[VQP_ATTR_RECV_QUEUE]	 = { "recv_queue", U32 },
+	[VQP_ATTR_SEND_QUEUE]	 = { "send_queue", U32 },
+	[VQP_ATTR_WINDOW]	 = { "window", U32 },
 };
 
 static int spec_by_name(const char *name)

@@ -13,6 +13,7 @@
 #include "ns/sockets.h"
 #include "queue/vqp.h"
 #include "sock/hook.h"
+#include "sock/table.h"
 
 static struct genl_family nl_family;
 
@@ -170,8 +171,10 @@ static int nl_get_sockets(struct genl_info *info, struct vqp_ns_terms *terms)
 
 	terms->keep_sockets = !on;
 	terms->sockets = NULL;
-	if (nrules > VQP_SOCKETS_RULES_MAX)
+	if (nrules > VQP_SOCKETS_RULES_MAX) {
+		GENL_SET_ERR_MSG(info, "too many rules of sockets");
 		return -E2BIG;
+	}
 	if (!on || !nla_get_u8(on)) {
 		if (nrules)
 			GENL_SET_ERR_MSG(info, "rules come with sockets that are on");
@@ -454,7 +457,10 @@ free:
 	return ret;
 }
 
-/* ---- Dumps. cb->args[0] is the number of items dumped, and args[1] the place inside one. ---- */
+/*
+ * ---- Dumps. cb->args[0] is the number of items dumped, or of the next one; and args[1] the place
+ * inside one. ----
+ */
 
 struct nl_dump {
 	struct sk_buff *skb;
@@ -693,6 +699,35 @@ static int nl_cache_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+static int nl_dump_one_sock(const struct vqp_sock_info *info, void *arg)
+{
+	struct nl_dump *d = arg;
+	void *hdr = nl_dump_put(d, VQP_CMD_SOCK_GET);
+
+	return !hdr ? -EMSGSIZE : nl_dump_end(d, hdr,
+		nl_put_ns_id(d->skb, info->tenant, info->names.local) &&
+		!nla_put_u32(d->skb, VQP_ATTR_NETNS_INO, info->netns_ino) &&
+		!nla_put_u32(d->skb, VQP_ATTR_SOCK_KIND, info->kind) &&
+		!nla_put_u32(d->skb, VQP_ATTR_TCP_STATE, info->tcp_state) &&
+		!nla_put_u32(d->skb, VQP_ATTR_PORT, info->names.local_port) &&
+		!nla_put(d->skb, VQP_ATTR_REMOTE_GID, VQP_GID_BYTES, info->names.remote) &&
+		!nla_put_u32(d->skb, VQP_ATTR_REMOTE_PORT, info->names.remote_port) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_TX_BYTES, info->tx_bytes, VQP_ATTR_PAD) &&
+		!nla_put_u64_64bit(d->skb, VQP_ATTR_RX_BYTES, info->rx_bytes, VQP_ATTR_PAD) &&
+		!nla_put_u32(d->skb, VQP_ATTR_RECV_QUEUE, info->recv_queue) &&
+		!nla_put_u32(d->skb, VQP_ATTR_SEND_QUEUE, info->send_queue) &&
+		!nla_put_u32(d->skb, VQP_ATTR_WINDOW, info->window));
+}
+
+/* Sockets come and go all the time: one that does so during the dump may be in it or not. */
+static int nl_sock_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nl_dump d = { skb, cb };
+
+	cb->args[0] = vqp_sock_walk(cb->args[0], nl_dump_one_sock, &d);
+	return skb->len;
+}
+
 static const struct genl_ops nl_ops[] = {
 	{ .cmd = VQP_CMD_NS_ADD, .policy = nl_ns_add_policy, .flags = GENL_ADMIN_PERM,
 	  .doit = nl_ns_add },
@@ -710,6 +745,8 @@ static const struct genl_ops nl_ops[] = {
 	{ .cmd = VQP_CMD_PEER_GET, .dumpit = nl_peer_dump },
 	{ .cmd = VQP_CMD_META_GET, .dumpit = nl_meta_dump },
 	{ .cmd = VQP_CMD_CACHE_GET, .dumpit = nl_cache_dump },
+	/* Who talks to whom in containers is not for everybody on the node. */
+	{ .cmd = VQP_CMD_SOCK_GET, .flags = GENL_ADMIN_PERM, .dumpit = nl_sock_dump },
 };
 
 static struct genl_family nl_family = {

@@ -29,6 +29,13 @@
 		{ VQP_CARRIER_DC,	"dc" },					\
 		{ VQP_CARRIER_RC,	"rc" })
 
+#define VQP_TRACE_SOCK_KIND(kind)						\
+	__print_symbolic(kind,							\
+		{ VQP_SOCK_FRESH,	"unconnected" },			\
+		{ VQP_SOCK_LISTENER,	"listener" },				\
+		{ VQP_SOCK_NEAR,	"near" },				\
+		{ VQP_SOCK_TCP,		"tcp" })
+
 /* A request was posted. */
 TRACE_EVENT(vqp_post,
 	TP_PROTO(u32 tenant, u32 qp_num, u64 wr_id, u32 opcode, u32 bytes),
@@ -215,6 +222,73 @@ TRACE_EVENT(vqp_cwnd,
 	TP_printk("flow=%u qp=%u cwnd=%u -> %u ssthresh=%u srtt_us=%u", __entry->flow,
 		  __entry->qp_num, __entry->before, __entry->cwnd, __entry->ssthresh,
 		  __entry->srtt_us)
+);
+
+/* How a stream socket connects was decided; `why` is 0, or -errno: why it is not near. */
+TRACE_EVENT(vqp_sock_connect,
+	TP_PROTO(u32 netns, const u8 *remote, u32 remote_port, u32 kind, int why),
+	TP_ARGS(netns, remote, remote_port, kind, why),
+	TP_STRUCT__entry(
+		__field(u32, netns)
+		__array(u8, remote, VQP_GID_BYTES)
+		__field(u32, remote_port)
+		__field(u32, kind)
+		__field(int, why)
+	),
+	TP_fast_assign(
+		__entry->netns = netns;
+		memcpy(__entry->remote, remote, VQP_GID_BYTES);
+		__entry->remote_port = remote_port;
+		__entry->kind = kind;
+		__entry->why = why;
+	),
+	TP_printk("netns=%u remote=[%pI6c]:%u kind=%s why=%d", __entry->netns, __entry->remote,
+		  __entry->remote_port, VQP_TRACE_SOCK_KIND(__entry->kind), __entry->why)
+);
+
+/* A stream socket, with the bytes that its connection has sent and received. */
+DECLARE_EVENT_CLASS(vqp_sock,
+	TP_PROTO(u32 netns, u32 kind, const u8 *local, u32 local_port, const u8 *remote,
+		 u32 remote_port, u64 tx_bytes, u64 rx_bytes),
+	TP_ARGS(netns, kind, local, local_port, remote, remote_port, tx_bytes, rx_bytes),
+	TP_STRUCT__entry(
+		__field(u32, netns)
+		__field(u32, kind)
+		__array(u8, local, VQP_GID_BYTES)
+		__array(u8, remote, VQP_GID_BYTES)
+		__field(u32, local_port)
+		__field(u32, remote_port)
+		__field(u64, tx_bytes)
+		__field(u64, rx_bytes)
+	),
+	TP_fast_assign(
+		__entry->netns = netns;
+		__entry->kind = kind;
+		memcpy(__entry->local, local, VQP_GID_BYTES);
+		memcpy(__entry->remote, remote, VQP_GID_BYTES);
+		__entry->local_port = local_port;
+		__entry->remote_port = remote_port;
+		__entry->tx_bytes = tx_bytes;
+		__entry->rx_bytes = rx_bytes;
+	),
+	TP_printk("netns=%u kind=%s local=[%pI6c]:%u remote=[%pI6c]:%u tx=%llu rx=%llu",
+		  __entry->netns, VQP_TRACE_SOCK_KIND(__entry->kind), __entry->local,
+		  __entry->local_port, __entry->remote, __entry->remote_port, __entry->tx_bytes,
+		  __entry->rx_bytes)
+);
+
+/* accept(2) gives out a connection; one that TCP has accepted is a socket of TCP from here on. */
+DEFINE_EVENT(vqp_sock, vqp_sock_accept,
+	TP_PROTO(u32 netns, u32 kind, const u8 *local, u32 local_port, const u8 *remote,
+		 u32 remote_port, u64 tx_bytes, u64 rx_bytes),
+	TP_ARGS(netns, kind, local, local_port, remote, remote_port, tx_bytes, rx_bytes)
+);
+
+/* A socket of the module is closed. */
+DEFINE_EVENT(vqp_sock, vqp_sock_close,
+	TP_PROTO(u32 netns, u32 kind, const u8 *local, u32 local_port, const u8 *remote,
+		 u32 remote_port, u64 tx_bytes, u64 rx_bytes),
+	TP_ARGS(netns, kind, local, local_port, remote, remote_port, tx_bytes, rx_bytes)
 );
 
 #endif

@@ -204,6 +204,13 @@ bool vqp_ns_lets_sockets(const struct vqp_ns *ns, const u8 *peer, u16 port)
 	return lets;
 }
 
+u32 vqp_ns_tenant_of_net(const struct net *net)
+{
+	const struct vqp_net *vnet = net_generic(net, vqp_net_id);
+
+	return READ_ONCE(vnet->tenant);
+}
+
 struct vqp_limit *vqp_ns_listeners(const struct net *net)
 {
 	struct vqp_net *vnet = net_generic(net, vqp_net_id);

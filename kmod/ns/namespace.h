@@ -125,6 +125,9 @@ const struct vqp_net *vqp_ns_net(const struct net *net);
 /* May processes of a network namespace make stream sockets of ours? Any context. */
 bool vqp_ns_sockets_on(const struct net *net);
 
+/* The tenant whose a network namespace is, or was last; or 0. Any context. */
+u32 vqp_ns_tenant_of_net(const struct net *net);
+
 /*
  * May stream sockets of the namespace have a connection by vqp with that peer, where a listener at
  * one of the ends has that port? Asked of the namespaces of both ends. Any context.

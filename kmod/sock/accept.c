@@ -10,6 +10,7 @@
 #include <linux/vqp.h>
 #include "base/compat.h"
 #include "base/counters.h"
+#include "base/trace.h"
 #include "sock/accept.h"
 #include "sock/inner.h"
 #include "sock/listener.h"
@@ -17,6 +18,7 @@
 #include "sock/option.h"
 #include "sock/sock.h"
 #include "sock/stream.h"
+#include "sock/table.h"
 
 int vqp_sock_listen(struct socket *sock, int backlog)
 {
@@ -131,10 +133,18 @@ static int accept_graft(struct socket *sock, struct socket *newsock)
 	return 0;
 }
 
+static void accept_trace(const struct vqp_sock_info *info)
+{
+	trace_vqp_sock_accept(info->netns_ino, info->kind, info->names.local,
+			      info->names.local_port, info->names.remote, info->names.remote_port,
+			      info->tx_bytes, info->rx_bytes);
+}
+
 /* The connection that was taken first is `s`. */
 static int accept_near(struct socket *sock, struct socket *newsock, struct vqp_stream *s)
 {
 	int ret = accept_graft(sock, newsock);
+	struct vqp_sock_info info;
 
 	if (ret) {
 		vqp_stream_close(s, true);
@@ -142,6 +152,10 @@ static int accept_near(struct socket *sock, struct socket *newsock, struct vqp_s
 		return ret;
 	}
 	vqp_near_accept(newsock->sk, s);
+	if (trace_vqp_sock_accept_enabled()) {
+		vqp_sock_info_get(vqp_sk(newsock->sk), &info);
+		accept_trace(&info);
+	}
 	return 0;
 }
 
@@ -149,6 +163,7 @@ static int accept_near(struct socket *sock, struct socket *newsock, struct vqp_s
 static int accept_tcp(struct socket *inner, struct socket *newsock, struct proto_accept_arg *arg)
 {
 	const int flags = arg->flags;
+	struct vqp_sock_info info;
 	int ret;
 
 	arg->flags |= O_NONBLOCK;
@@ -160,6 +175,10 @@ static int accept_tcp(struct socket *inner, struct socket *newsock, struct proto
 	WRITE_ONCE(newsock->ops, inner->ops);
 	module_put(THIS_MODULE);
 	vqp_count_event(VQP_EV_SOCK_TCP);
+	if (trace_vqp_sock_accept_enabled()) {
+		vqp_sock_info_of_tcp(newsock->sk, &info);
+		accept_trace(&info);
+	}
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <net/ipv6.h>
 #include <net/sock.h>
 #include "base/counters.h"
+#include "base/trace.h"
 #include "sock/accept.h"
 #include "sock/connect.h"
 #include "sock/inner.h"
@@ -49,8 +50,9 @@ static int connect_check(const struct sock *sk, const void *addr, int bytes)
 /* Decide the kind of a socket that connects. 0, or -errno, which the caller is told. */
 static int connect_decide(struct sock *sk, const void *addr, int bytes)
 {
-	struct vqp_names names;
+	struct vqp_names names = {};
 	struct socket *inner;
+	bool by_tcp;
 	int ret;
 
 	ret = connect_check(sk, addr, bytes);
@@ -59,7 +61,10 @@ static int connect_decide(struct sock *sk, const void *addr, int bytes)
 	ret = -EHOSTUNREACH;
 	if (vqp_route_parse(sk, addr, bytes, &names))
 		ret = vqp_near_connect(sk, &names);
-	if (!ret || ret == -EADDRNOTAVAIL)
+	by_tcp = ret && ret != -EADDRNOTAVAIL;
+	trace_vqp_sock_connect(sock_net(sk)->ns.inum, names.remote, names.remote_port,
+			       by_tcp ? VQP_SOCK_TCP : vqp_sock_kind(vqp_sk(sk)), ret);
+	if (!by_tcp)
 		return ret;
 	inner = vqp_inner_get(sk);
 	if (IS_ERR(inner))

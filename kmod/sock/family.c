@@ -11,6 +11,7 @@
 #include <linux/vqp.h>
 #include "base/compat.h"
 #include "base/counters.h"
+#include "base/trace.h"
 #include "ns/namespace.h"
 #include "sock/accept.h"
 #include "sock/connect.h"
@@ -22,6 +23,7 @@
 #include "sock/option.h"
 #include "sock/sock.h"
 #include "sock/stream.h"
+#include "sock/table.h"
 
 /* ---- The calls that each kind has an answer of its own to ---- */
 
@@ -140,6 +142,18 @@ static int family_recvmsg(struct socket *sock, struct msghdr *msg, size_t bytes,
 	}
 }
 
+static void family_trace_close(const struct vqp_sock *vs)
+{
+	struct vqp_sock_info info;
+
+	if (!trace_vqp_sock_close_enabled())
+		return;
+	vqp_sock_info_get(vs, &info);
+	trace_vqp_sock_close(info.netns_ino, info.kind, info.names.local, info.names.local_port,
+			     info.names.remote, info.names.remote_port, info.tx_bytes,
+			     info.rx_bytes);
+}
+
 /*
  * The end of a socket. 1. No connection comes to it any more. 2. Its stream does not wake it any
  * more, and its peer learns of the end; bytes that it has sent are with the peer already. 3. TCP
@@ -154,7 +168,9 @@ static int family_release(struct socket *sock)
 	if (!sk)
 		return 0;
 	vs = vqp_sk(sk);
+	vqp_sock_table_remove(vs);
 	lock_sock(sk);
+	family_trace_close(vs);
 	vqp_listener_remove(vs);
 	if (vqp_sock_kind(vs) == VQP_SOCK_NEAR) {
 		vqp_near_close(sk);
@@ -182,6 +198,7 @@ static struct lock_class_key family_lock_key, family_slock_key;
 static int family_create(struct sock *sk)
 {
 	struct vqp_sock *vs = vqp_sk(sk);
+	int ret;
 
 	if (sk->sk_net_refcnt && !vqp_ns_sockets_on(sock_net(sk)) && !vqp_hook_is_asked())
 		return -EPROTONOSUPPORT;
@@ -195,6 +212,9 @@ static int family_create(struct sock *sk)
 	sk->sk_sndbuf = max_t(int, READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_wmem[1]),
 			      SOCK_MIN_SNDBUF);
 	sk->sk_rcvbuf = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[1]);
+	ret = vqp_sock_table_add(vs);
+	if (ret)
+		return ret;
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
 	vqp_count_made(VQP_OBJ_SOCK);
 	vs->counted = true;
@@ -204,6 +224,7 @@ static int family_create(struct sock *sk)
 /* The core calls this also for one that was refused, here or by a BPF program. */
 static void family_destroy(struct sock *sk)
 {
+	vqp_sock_table_remove(vqp_sk(sk));
 	if (!vqp_sk(sk)->counted)
 		return;
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);

@@ -23,7 +23,7 @@ static void near_establish(struct sock *sk, struct vqp_stream *s)
 	vqp_route_name(sk, &s->names);
 	sk->sk_state = TCP_ESTABLISHED;
 	sk->sk_socket->state = SS_CONNECTED;
-	vs->stream = s;
+	WRITE_ONCE(vs->stream, s);	/* table.c looks at it without lock_sock(). */
 	vqp_sock_become(vs, VQP_SOCK_NEAR);
 	vqp_count_event(VQP_EV_SOCK_NEAR);
 }
@@ -96,14 +96,20 @@ static int near_connect(struct sock *sk, struct vqp_ns *ns, struct vqp_ns *peer,
 	return 0;
 }
 
-/* May the two be connected? An address that has left its interface may have another owner. */
-static bool near_may(const struct vqp_ns *ns, const struct vqp_ns *peer,
-		     const struct vqp_names *names)
+/*
+ * May the two be connected? 0; -EACCES: sockets are off, or the rules of either put it out;
+ * -EHOSTUNREACH: an address that has left its interface may have another owner.
+ */
+static int near_may(const struct vqp_ns *ns, const struct vqp_ns *peer,
+		    const struct vqp_names *names)
 {
-	return ns->tenant == peer->tenant &&
-	       vqp_ns_lets_sockets(ns, names->remote, names->remote_port) &&
-	       vqp_ns_lets_sockets(peer, names->local, names->remote_port) &&
-	       !READ_ONCE(ns->address.away) && !READ_ONCE(peer->address.away);
+	if (ns->tenant != peer->tenant || READ_ONCE(ns->address.away) ||
+	    READ_ONCE(peer->address.away))
+		return -EHOSTUNREACH;
+	if (!vqp_ns_lets_sockets(ns, names->remote, names->remote_port) ||
+	    !vqp_ns_lets_sockets(peer, names->local, names->remote_port))
+		return -EACCES;
+	return 0;
 }
 
 int vqp_near_connect(struct sock *sk, struct vqp_names *names)
@@ -120,8 +126,8 @@ int vqp_near_connect(struct sock *sk, struct vqp_names *names)
 		return ret;
 	if (vqp_route_find(sk, names))
 		ns = vqp_ns_of_tenant(sock_net(sk), names->local);
-	if (ns && ns->vnet == vqp_ns_net(sock_net(sk)) && near_may(ns, peer, names))
-		ret = near_connect(sk, ns, peer, names);
+	if (ns && ns->vnet == vqp_ns_net(sock_net(sk)))
+		ret = near_may(ns, peer, names) ?: near_connect(sk, ns, peer, names);
 	if (ns)
 		vqp_ns_put(ns);
 	vqp_ns_put(peer);

@@ -18,27 +18,22 @@
  *
  * Locks, outermost first: lock_sock() of a socket of this module; lock_sock() of an inner socket;
  * a lock of the table of listeners, or vqp_listener.lock, or vqp_ns.streams_lock; vqp_stream.lock,
- * with bottom halves off. None is held while a process waits, but for lock_sock() while bytes are
- * copied. What is handed to an inner socket is called without lock_sock() of the outer one.
+ * with bottom halves off. That of table.c has none inside. None is held while a
+ * process waits, but for lock_sock() while bytes are copied. What is handed to an inner socket is
+ * called without lock_sock() of the outer one.
  */
 #ifndef VQP_SOCK_SOCK_H
 #define VQP_SOCK_SOCK_H
 
 #include <linux/list.h>
 #include <linux/types.h>
+#include <linux/vqp.h>
 #include <net/inet_sock.h>
 #include <net/sock.h>
 
 struct socket;
 struct vqp_net;
 struct vqp_stream;
-
-enum vqp_sock_kind {
-	VQP_SOCK_FRESH,			/* not connected, and not listening */
-	VQP_SOCK_LISTENER,
-	VQP_SOCK_NEAR,
-	VQP_SOCK_TCP,			/* It stays so, be it connected or not. */
-};
 
 /* After so many dissolved connections, a socket's next are of TCP. */
 #define VQP_SOCK_PAST_MAX	16
@@ -74,6 +69,7 @@ struct vqp_listener {
 
 struct vqp_sock {
 	struct inet_sock inet;		/* first, as for each socket of the family */
+	u32 number;			/* in the table of table.c; 0: it is not there */
 	struct socket *inner;		/* NULL until it is needed; then constant until release */
 	u8 kind;			/* enum vqp_sock_kind; written under lock_sock() */
 	bool counted;			/* in the counters of sockets */

@@ -533,6 +533,7 @@ void vqp_stream_fill(struct vqp_stream *to, u32 n)
 	} else {
 		chunk->end += n;
 		WRITE_ONCE(to->unread, to->unread + n);
+		WRITE_ONCE(to->came, to->came + n);
 		/* The reader may have read all but what was being copied, which came to nothing. */
 		if (chunk->start == chunk->end)
 			stream_drop(to, chunk);

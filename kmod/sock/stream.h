@@ -44,6 +44,7 @@ struct vqp_stream {
 	struct list_head chunks;	/* the pages of what is unread, oldest first */
 	u32 unread;			/* bytes */
 	u32 window;			/* the most of them */
+	u64 came;			/* all bytes that were sent here, for who looks on */
 	bool filling;			/* The sender copies into the last chunk, unlocked. */
 	/* The sender waits for a page, and not for the window: the reader is told of any byte. */
 	bool starved;

@@ -104,6 +104,7 @@ int ctl_ns_set(const struct ctl_args *args);
 int ctl_ns_del(const struct ctl_args *args);
 int ctl_vqps(const struct ctl_args *args);
 int ctl_peers(const struct ctl_args *args);
+int ctl_ss(const struct ctl_args *args);
 int ctl_meta_list(const struct ctl_args *args);
 int ctl_meta_set(const struct ctl_args *args);
 int ctl_cache_list(const struct ctl_args *args);

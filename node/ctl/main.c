@@ -25,6 +25,7 @@ static const struct ctl_command commands[] = {
 	{ "ns", "del", "nta", 0, 0, "--netns NETNS | --tenant T --address A", "remove it", ctl_ns_del },
 	{ "vqps", NULL, "", 0, 0, "", "VQPs of this node", ctl_vqps },
 	{ "peers", NULL, "", 0, 0, "", "nodes that this one has talked to", ctl_peers },
+	{ "ss", NULL, "", 0, 0, "", "stream sockets of vqp on this node, and where they are connected", ctl_ss },
 	{ "pool", NULL, "", 0, 0, "", "the warm queue pairs that VQPs share", ctl_pool },
 	{ "meta", "list", "", 0, 0, "", "meta servers the kernel asks", ctl_meta_list },
 	{ "meta", "set", "", 0, VQP_META_MAX, "[HOST[:PORT]]...",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The commands vqpctl status, pool, vqps, peers and cache. */
+/* The commands vqpctl status, pool, vqps, peers, ss and cache. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -144,6 +144,18 @@ int ctl_peers(const struct ctl_args *args)
 	};
 
 	return dump_table(args, VQP_CMD_PEER_GET, columns);
+}
+
+int ctl_ss(const struct ctl_args *args)
+{
+	static const struct ctl_column columns[] = {
+		{ "kind", "KIND" }, { "tcp_state", "STATE" }, { "recv_queue", "RECV-Q" }, { "send_queue", "SEND-Q" },
+		{ "gid", "ADDRESS" }, { "port", "PORT" }, { "remote_gid", "PEER" }, { "remote_port", "PEER-PORT" },
+		{ "tx_bytes", "TX" }, { "rx_bytes", "RX" }, { "window", "WINDOW" }, { "tenant", "TENANT" },
+		{ "netns_ino", "NETNS" }, { 0 },
+	};
+
+	return dump_table(args, VQP_CMD_SOCK_GET, columns);
 }
 
 int ctl_cache_list(const struct ctl_args *args)

@@ -4,6 +4,8 @@
 
 # shellcheck source=tests/kernel/rc.bash
 source /vqp/tests/kernel/rc.bash
+# shellcheck source=tests/sock/kinds.bash
+source /vqp/tests/sock/kinds.bash
 
 # COMMAND...: trace what the module does meanwhile, into a file.
 traces() {
@@ -98,4 +100,35 @@ messages_are_traced() {
 	traced_times vqp_recv 50
 	traced_times vqp_complete 50
 	traced vqp_complete "SEND status=0"
+}
+
+# Stream sockets of two containers of this node, near and by TCP.
+streams_are_traced() {
+	trap streams_end EXIT
+	boxes
+	sock sock-b serve 0.0.0.0 7000
+	traces streams_talk
+	traced vqp_sock_connect "remote=[::ffff:10.91.0.2]:7000 kind=near why=0"
+	traced vqp_sock_connect "remote=[::ffff:127.0.0.1]:7000 kind=tcp why=-113"
+	traced vqp_sock_connect "remote=[::ffff:10.91.0.2]:7000 kind=unconnected why=-99"
+	traced vqp_sock_connect "remote=[::ffff:10.91.0.2]:7000 kind=tcp why=-13"
+	traced vqp_sock_accept "kind=near local=[::ffff:10.91.0.2]:7000 remote=[::ffff:10.91.0.1]:"
+	traced vqp_sock_accept "kind=tcp local=[::ffff:127.0.0.1]:7000"
+	traced vqp_sock_close "remote=[::ffff:10.91.0.2]:7000 tx=100000 rx=100000"
+	traced vqp_sock_close "kind=tcp"
+}
+
+streams_talk() {
+	sock sock-a talk 10.91.0.2 7000
+	sock sock-b talk 127.0.0.1 7000
+	sock sock-a taken 10.91.0.2 7000
+	give sock-b 2 only:22
+	sock sock-a talk 10.91.0.2 7000
+}
+
+streams_end() {
+	stop_socks
+	ip netns del sock-a
+	ip netns del sock-b
+	ip link del socks
 }

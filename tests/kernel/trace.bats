@@ -40,3 +40,7 @@ setup_file() {
 	on 2 'serve vqp-c echo-server 78 --bytes=300K'
 	on 1 'charged 10.90.0.3'
 }
+
+@test "stream sockets: connected near and by TCP, accepted, closed" {
+	on 1 streams_are_traced
+}

@@ -41,7 +41,7 @@ serve_file() {
 }
 
 # PORT: somebody listens there in this network namespace
-listens() { inside sock-b busybox netstat -ltn | grep -q ":$1 "; }
+listens() { vqpctl ss --json | jq -e --argjson port "$1" 'any(.[]; .kind == "listener" and .port == $port)'; }
 
 # CLIENT...: fetches the file with that, near
 fetches() {
@@ -53,6 +53,11 @@ fetches() {
 stop_serving() {
 	pkill -9 -f '[b]usybox httpd' || return 0
 	eventually eval '! pgrep -f "[b]usybox httpd"'
+}
+
+# KIND JQ: all sockets of that kind are so, and there is one
+socks_are() {
+	vqpctl ss --json | jq -e --arg kind "$1" "map(select(.kind == \$kind)) | length > 0 and all(.[]; $2)"
 }
 
 # TIMES: sockets on and off in sock-a

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # bats file_tags=nodes,virtual,newest,budget:240
 # Programs that ask for TCP, and get stream sockets of vqp: by the kernel's hook where a network namespace
-# has sockets on, or one by one by vqp-run.
+# has sockets on, or one by one by vqp-run. And what is seen of such sockets from outside.
 #
 #   sock-a 10.91.0.1 fd91::1 ── veth ── socks (bridge) ── veth ── sock-b 10.91.0.2 fd91::2
 
@@ -132,4 +132,37 @@ teardown_file() {
 		status 7 vqp-run sh -c "exit 7"
 		[[ $(LD_PRELOAD= vqp-run printenv LD_PRELOAD) == */libvqp-run.so ]]
 		[[ $(LD_PRELOAD=libc.so.6 vqp-run printenv LD_PRELOAD) == */libvqp-run.so:libc.so.6 ]]'
+}
+
+# ---- Seen from outside ----
+
+@test "vqpctl ss: listeners, near connections and those of TCP" {
+	on 1 'sock sock-b hold 10.91.0.2 7000; sock sock-b backlog 10.91.0.2 7001
+		sock sock-a keep 10.91.0.2 7000 3; sock sock-a keep 10.91.0.2 7001 4
+		socks_are listener ".tcp_state == \"listening\" and .gid == \"::ffff:10.91.0.2\" and .remote_port == 0"
+		vqpctl ss --json | jq -e "any(.[]; .kind == \"listener\" and .port == 7001 and .recv_queue == 4 and .send_queue == 2)"
+		socks_are near ".tcp_state == \"established\" and .tenant == 9 and .window == 524288"
+		vqpctl ss --json | jq -e "[.[] | select(.kind == \"near\" and .remote_port == 7000) | .gid] == [range(3) | \"::ffff:10.91.0.1\"]"
+		vqpctl ss --json | jq -e "any(.[]; .kind == \"tcp\" and .remote_gid == \"::ffff:10.91.0.2\" and .remote_port == 7001)"
+		[[ $(vqpctl ss --json | jq -c "[.[] | select(.gid == \"::ffff:10.91.0.1\") | .netns_ino] | unique") == "[$(stat -L -c %i /run/netns/sock-a)]" ]]
+		[[ $(vqpctl ss | head -n 1) == KIND* ]]; vqpctl ss | grep -q "^near  *established .* ::ffff:10.91.0.2  *7000 "'
+}
+
+@test "vqpctl ss: bytes sent and received, unread, and ends that are closed" {
+	on 1 'sock sock-b counted 10.91.0.2 7000
+		vqpctl ss --json | jq -e "any(.[]; .kind == \"near\" and .tx_bytes == 3000 and .rx_bytes == 500 and .send_queue == 1000 and .recv_queue == 0 and .tcp_state == \"fin-wait-2\")"
+		vqpctl ss --json | jq -e "any(.[]; .kind == \"near\" and .tx_bytes == 500 and .rx_bytes == 3000 and .send_queue == 0 and .recv_queue == 1000 and .tcp_state == \"close-wait\")"
+		vqpctl ss --json | jq -e "any(.[]; .kind == \"tcp\" and .rx_bytes == 7)"
+		vqpctl ss --json | jq -e "any(.[]; .kind == \"tcp\" and .tx_bytes == 0)"'
+}
+
+@test "vqpctl ss: bytes of a connection of TCP that is over" {
+	on 1 'sock sock-a reset 7000
+		vqpctl ss --json | jq -e "any(.[]; .kind == \"tcp\" and .tcp_state == \"closed\" and .tx_bytes == 5 and .rx_bytes == 7)"'
+}
+
+@test "vqpctl ss: more sockets than a message has room for, each once" {
+	on 1 'sock sock-b hold 10.91.0.2 7000; sock sock-a many 700
+		[[ $(vqpctl ss --json | jq "[.[] | select(.kind == \"unconnected\")] | length") == 700 ]]
+		[[ $(vqpctl ss --json | jq "[.[] | select(.kind == \"listener\")] | length") == 1 ]]'
 }

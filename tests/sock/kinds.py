@@ -7,6 +7,7 @@ import hashlib
 import os
 import select
 import socket
+import struct
 import sys
 import threading
 import time
@@ -432,6 +433,62 @@ def mptcp(address, port, when):
     s.connect((address, int(port)))
     converse(s, address, port, 100000)
     os.rename(when, when + ".done")
+
+
+def taken(address, port):
+    """A socket that is bound to a port which has such a connection already is told so."""
+    first, second = make(), make()
+    for s in first, second:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    first.bind(("0.0.0.0", 0))
+    second.bind(first.getsockname())
+    first.connect((address, int(port)))
+    assert errno_of(second.connect, (address, int(port))) == "EADDRNOTAVAIL"
+
+
+def reset(port):
+    """A connection of TCP that its peer has reset: 5 bytes went, and 7 came."""
+    l = listener("127.0.0.1", port, VQP)
+    s = make()
+    s.connect(("127.0.0.1", int(port)))
+    a, _ = l.accept()
+    s.sendall(b"12345")
+    assert len(a.recv(5, socket.MSG_WAITALL)) == 5
+    a.sendall(b"1234567")
+    assert len(s.recv(7, socket.MSG_WAITALL)) == 7
+    a.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    a.close()
+    assert errno_of(s.recv, 1) == "ECONNRESET"
+    background()()
+    threading.Event().wait()
+
+
+def many(count):
+    """So many sockets that are not connected."""
+    kept = [make() for _ in range(int(count))]
+    background()()
+    threading.Event().wait()
+    del kept
+
+
+def counted(address, port):
+    """A near connection with 3,000 bytes one way, of which 1,000 are unread, and 500 the other; and one by loopback."""
+    l = listener("0.0.0.0", port, VQP)
+    s = make()
+    s.connect((address, int(port)))
+    a, _ = l.accept()
+    s.sendall(bytes(3000))
+    a.sendall(bytes(500))
+    assert len(a.recv(2000, socket.MSG_WAITALL)) == 2000
+    assert len(s.recv(500, socket.MSG_WAITALL)) == 500
+    s.shutdown(socket.SHUT_WR)
+    t = make()
+    t.connect(("127.0.0.1", int(port)))
+    b, _ = l.accept()
+    b.sendall(b"1234567")
+    assert len(t.recv(7, socket.MSG_WAITALL)) == 7
+    background()()
+    threading.Event().wait()
 
 
 def toggled(count, what):

@@ -26,6 +26,14 @@
 /* A stream socket: socket(AF_INET or AF_INET6, SOCK_STREAM, IPPROTO_VQP) */
 #define IPPROTO_VQP		258
 
+/* What such a socket is. */
+enum vqp_sock_kind {
+	VQP_SOCK_FRESH,			/* not connected, and not listening */
+	VQP_SOCK_LISTENER,
+	VQP_SOCK_NEAR,			/* a connection within the node */
+	VQP_SOCK_TCP,			/* It stays so, be it connected or not. */
+};
+
 /* Whether programs that ask for TCP get such sockets where these are on. */
 enum vqp_hook {
 	VQP_HOOK_IDLE,			/* No namespace has sockets on, for some seconds. */
@@ -420,6 +428,13 @@ enum vqp_cmd {
 	 * below what is used keeps more from being made, and takes nothing away.
 	 */
 	VQP_CMD_NS_SET,
+	/*
+	 * dump of the stream sockets: TENANT, GID (the local address), NETNS_INO, SOCK_KIND,
+	 * TCP_STATE, PORT, REMOTE_GID, REMOTE_PORT, TX_BYTES, RX_BYTES, RECV_QUEUE, SEND_QUEUE,
+	 * WINDOW. Those that listeners accepted by TCP are sockets of TCP, and not among them. As
+	 * the commands that change something, it needs CAP_NET_ADMIN.
+	 */
+	VQP_CMD_SOCK_GET,
 	__VQP_CMD_MAX,
 };
 
@@ -519,6 +534,13 @@ enum vqp_attr {
 	VQP_ATTR_PREFIX_BITS,	/* u8: the bits of GID that count, from the first on; at most 128 */
 	VQP_ATTR_EXCEPT,	/* flag */
 	VQP_ATTR_HOOK,		/* u32, enum vqp_hook; STATUS_GET */
+	VQP_ATTR_SOCK_KIND,	/* u32, enum vqp_sock_kind */
+	VQP_ATTR_TCP_STATE,	/* u32: the state that TCP has, or would have; <netinet/tcp.h> */
+	VQP_ATTR_TX_BYTES,	/* u64 */
+	VQP_ATTR_RX_BYTES,	/* u64 */
+	VQP_ATTR_RECV_QUEUE,	/* u32: unread bytes; of a listener, what is to be accepted */
+	VQP_ATTR_SEND_QUEUE,	/* u32: bytes that the peer has not; of a listener, the backlog */
+	VQP_ATTR_WINDOW,	/* u32: the most unread bytes */
 	__VQP_ATTR_MAX,
 };
 

@@ -200,7 +200,7 @@ static void send_message(struct runner *run, struct nlmsghdr *msg, size_t bytes,
 void call_nl_get(struct runner *run)
 {
 	static const uint8_t dumps[] = {
-		VQP_CMD_NS_GET, VQP_CMD_VQP_GET, VQP_CMD_PEER_GET, VQP_CMD_META_GET, VQP_CMD_CACHE_GET,
+		VQP_CMD_NS_GET, VQP_CMD_VQP_GET, VQP_CMD_PEER_GET, VQP_CMD_META_GET, VQP_CMD_CACHE_GET, VQP_CMD_SOCK_GET,
 	};
 	uint32_t which = rnd_below(&run->rnd, sizeof(dumps) + 1);
 	uint8_t buf[MESSAGE_BYTES];
