@@ -78,8 +78,6 @@ asked_within() {
 		}' /run/vqp/trace
 }
 
-tells_by_probes() { begin_tracing; [[ -e $tracing/kprobe_events ]]; }
-
 # COMMAND...: for how many microseconds, at most, one post had a VQP's lock meanwhile, with bottom halves off.
 longest_post() {
 	local status=0

@@ -22,6 +22,9 @@ begin_tracing() {
 	echo >"$tracing/trace"
 }
 
+# The kernel has events by kprobes.
+tells_by_probes() { begin_tracing; [[ -e $tracing/kprobe_events ]]; }
+
 # DEFINITION...: events of the group vqp_test, which kprobes count and trace until end_probes.
 begin_probes() {
 	begin_tracing
@@ -36,6 +39,12 @@ end_probes() {
 	cat "$tracing/kprobe_profile" >/run/vqp/hits
 	echo >"$tracing/kprobe_events"
 }
+
+# EVENT: how often it has happened since begin_probes.
+hits() { awk -v event="$1" '$1 == event { hits = $2 } END { print hits + 0 }' "$tracing/kprobe_profile"; }
+
+# EVENT COUNT: so often at least.
+hits_are() { (($(hits "$1") >= $2)); }
 
 # NAME TENANT ADDRESS: a network namespace with its VQP namespace.
 box() {
