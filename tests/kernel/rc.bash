@@ -93,6 +93,19 @@ longest_post() {
 		END { printf "%d\n", longest * 1000000; exit !longest }' /run/vqp/trace
 }
 
+# LIST COMMAND...: it posts a list of so many receives. Of no 256 in a row does the processor have to do all at once.
+lets_others_run() {
+	begin_probes 'p:vqp_test/post vqp_recv_post' 'p:vqp_test/rest __cond_resched by=$stack0:symbol'
+	echo 'comm == "vqpt"' | tee "$tracing"/events/vqp_test/{post,rest}/filter >/dev/null
+	"${@:2}"
+	end_probes
+	awk -v list="$1" '
+		/ post: / { posts++; if (++n > most) most = n }
+		/ rest: .*by=vqp_post_recv[+]/ { n = 0 }
+		END { print posts + 0 " receives, " most + 0 " of them in a row"; exit !(posts >= list && most <= 256) }
+		' /run/vqp/trace
+}
+
 # TIMES COMMAND...: the least of what so many runs of it say. When a node stands still, since its machine has others to
 # run, that lengthens some of them.
 least_of() {

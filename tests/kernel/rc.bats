@@ -90,6 +90,11 @@ reads() {
 	NODE_TIMEOUT=400 on 1 "list_costs_at_most 6 longest_post 10.90.0.3 $target"
 }
 
+@test "others may run between the pieces of a list of receives" {
+	on 1 tells_by_probes || skip "this kernel has no events by kprobes"
+	on 1 'lets_others_run 4096 serve vqp-a echo-server 721 --depth=4096 --list=4096 --bytes=1'
+}
+
 @test "1,000 times from dc to rc and back: all requests once, and in order" {
 	before=$(on 1 'events rc_switches')
 	begin_weaving

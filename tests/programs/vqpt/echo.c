@@ -20,6 +20,36 @@ static void post_slot(struct vqpt_conn *conn, const struct vqpt_options *o, uint
 	vqpt_conn_post_recv(conn->qp, index, slot(conn, o, index), (uint32_t)o->bytes, conn->mr->lkey);
 }
 
+/* Post all slots, in lists of --list receives. */
+static void post_slots(struct vqpt_conn *conn, const struct vqpt_options *o)
+{
+	struct ibv_recv_wr *wrs = calloc(o->depth, sizeof(*wrs)), *bad;
+	struct ibv_sge *sges = calloc(o->depth, sizeof(*sges));
+	uint32_t i, first;
+	int err;
+
+	if (!o->list)
+		vqpt_die(0, "--list 0");
+	if (!wrs || !sges)
+		vqpt_die(ENOMEM, "memory for %u receives", o->depth);
+	for (i = 0; i < o->depth; i++) {
+		sges[i] = (struct ibv_sge) { (uintptr_t)slot(conn, o, i), (uint32_t)o->bytes, conn->mr->lkey };
+		wrs[i] = (struct ibv_recv_wr) {
+			.wr_id = i,
+			.next = i + 1 < o->depth && (i + 1) % o->list ? &wrs[i + 1] : NULL,
+			.sg_list = &sges[i],
+			.num_sge = o->bytes ? 1 : 0,
+		};
+	}
+	for (first = 0; first < o->depth; first += o->list) {
+		err = ibv_post_recv(conn->qp, &wrs[first], &bad);
+		if (err)
+			vqpt_die(err, "post_recv of slot %u", (uint32_t)(bad - wrs));
+	}
+	free(sges);
+	free(wrs);
+}
+
 static bool echo_back(struct vqpt_conn *conn, const struct vqpt_options *o, struct ibv_qp *reply,
 		      const struct ibv_wc *wc)
 {
@@ -68,11 +98,9 @@ int vqpt_echo_server(const struct vqpt_options *o, char **args)
 	};
 	struct ibv_qp *replies[o->depth];	/* of the echo under way in each slot */
 	struct ibv_wc wc;
-	uint32_t i;
 	int port, n;
 
-	for (i = 0; i < o->depth; i++)
-		post_slot(&conn, o, i);
+	post_slots(&conn, o);
 	port = vqpt_conn_bind(&conn, args[0]);
 	memset(replies, 0, sizeof(replies));
 	vqpt_ready("pid=%d port=%d\n", getpid(), port);
