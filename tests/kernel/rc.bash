@@ -106,6 +106,30 @@ lets_others_run() {
 		' /run/vqp/trace
 }
 
+# Trace where the mutex of the windows is taken and dropped, and where regions are made and freed at the device.
+begin_verbs() {
+	local mutex
+	mutex=0x$(awk '$3 == "window_mutex" && $4 == "[vqp]" { print $1 }' /proc/kallsyms)
+	begin_probes 'p:vqp_test/lock mutex_lock mutex=$arg1:x64' 'p:vqp_test/unlock mutex_unlock mutex=$arg1:x64' \
+		'p:vqp_test/verb ib_alloc_mr' 'p:vqp_test/verb ib_map_mr_sg' 'p:vqp_test/verb ib_dereg_mr_user'
+	echo "mutex == $mutex" | tee "$tracing"/events/vqp_test/{lock,unlock}/filter >/dev/null
+	# what was traced before has other mutexes
+	echo >"$tracing/trace"
+}
+
+# No thread has called such a verb since begin_verbs while it had the mutex, though some have called some.
+verbs_were_outside_the_mutex() {
+	end_probes
+	awk '
+		/ lock: / { locked[$1] = 1; locks++ }
+		/ unlock: / { locked[$1] = 0 }
+		/ verb: / { verbs++; inside += locked[$1] }
+		END {
+			print verbs + 0 " verbs, " inside + 0 " of them with the mutex, which was taken " locks + 0 " times"
+			exit !verbs || !locks || inside
+		}' /run/vqp/trace
+}
+
 # TIMES COMMAND...: the least of what so many runs of it say. When a node stands still, since its machine has others to
 # run, that lengthens some of them.
 least_of() {

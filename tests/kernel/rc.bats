@@ -95,6 +95,14 @@ reads() {
 	on 1 'lets_others_run 4096 serve vqp-a echo-server 721 --depth=4096 --list=4096 --bytes=1'
 }
 
+@test "no verb of the device is called with the mutex of the windows" {
+	on 2 tells_by_probes || skip "this kernel has no events by kprobes"
+	target=$(server mem-server 711)
+	on 2 'eventually windows_closed; begin_verbs'
+	on 1 "serve vqp-a flood read 10.90.0.3 $target --bytes=8 --depth=8; goes_on; stop_all"
+	on 2 'stop_all; eventually windows_closed; verbs_were_outside_the_mutex'
+}
+
 @test "1,000 times from dc to rc and back: all requests once, and in order" {
 	before=$(on 1 'events rc_switches')
 	begin_weaving
