@@ -5,9 +5,6 @@
 # shellcheck source=tests/kernel/rc.bash
 source /vqp/tests/kernel/rc.bash
 
-# COUNT: there are so many windows at least
-windows_are() { (($(alive window) >= $1)); }
-
 none_alive() { (($(alive vqp) == 0)); }
 
 # The server is killed: how long does it take until it has gone?

@@ -130,6 +130,31 @@ verbs_were_outside_the_mutex() {
 		}' /run/vqp/trace
 }
 
+# COUNT: there are so many windows at least
+windows_are() { (($(alive window) >= $1)); }
+
+# PID1 PID2: these servers are killed, the second while node 1 is told of one region of the first after the other. It is
+# told of the second's next. Returns 2 if the first had no regions left to tell of.
+told_in_turn() {
+	begin_probes 'p:vqp_test/revoke vqp:window_revoke' \
+		'p:vqp_test/tell vqp_rpc kind=+1($arg2):u8 tenant=+36($arg2):x32'
+	echo 'kind == 4' >"$tracing/events/vqp_test/tell/filter"
+	kill -9 "$1"
+	eventually hits_are tell 1
+	kill -9 "$2"
+	eventually windows_closed
+	end_probes
+	awk -v second="-$2$" '
+		/ tell: / { tenant = $NF; first = first ? first : tenant }
+		/ tell: / && tenant == first { before += ends && !told; behind += told }
+		/ tell: / && tenant != first { told = 1 }
+		/ revoke: / && $1 ~ second { ends = 1 }
+		END {
+			print before + 0 " of the first namespace were told of before it, " behind + 0 " behind it"
+			exit (!ends || !told || !behind) ? 2 : (before > 2)
+		}' /run/vqp/trace
+}
+
 # TIMES COMMAND...: the least of what so many runs of it say. When a node stands still, since its machine has others to
 # run, that lengthens some of them.
 least_of() {

@@ -103,6 +103,28 @@ reads() {
 	on 2 'stop_all; eventually windows_closed; verbs_were_outside_the_mutex'
 }
 
+# Two servers on node 2, of namespaces of their own, end one after the other. Node 1 reaches 200 regions of the first.
+ends_in_turn() {
+	local many one status=0
+	many=$(on 2 'serve vqp-c regions-server 730 --count=200; echo $key $addr; echo $pid >/run/vqp/many')
+	one=$(on 2 'serve vqp-d mem-server 731; echo $key $addr; echo $pid >/run/vqp/one')
+	on 1 "serve vqp-a regions 10.90.0.3 730 $many --count=200; serve vqp-b flood read 10.90.0.4 731 $one --bytes=8"
+	NODE_TIMEOUT=200 on 2 'within 150 windows_are 202'
+	on 2 'told_in_turn $(cat /run/vqp/many /run/vqp/one)' || status=$?
+	on 1 stop_all
+	return "$status"
+}
+
+@test "namespaces take turns when nodes are told of regions that end" {
+	local status=2 tries
+	on 2 tells_by_probes || skip "this kernel has no events by kprobes"
+	for ((tries = 0; tries < 5 && status == 2; tries++)); do
+		status=0
+		ends_in_turn || status=$?
+	done
+	((!status))
+}
+
 @test "1,000 times from dc to rc and back: all requests once, and in order" {
 	before=$(on 1 'events rc_switches')
 	begin_weaving
