@@ -192,6 +192,24 @@ killed_while_held_back() {
 	eventually census_is "$before"
 }
 
+# COUNT PID: it is killed, and of its VQP's requests, which are so many or a few less, no more than 256 are completed each
+# time that the VQP's lock is taken.
+ends_in_pieces() {
+	begin_probes 'p:vqp_test/piece vqp_send_abort'
+	echo 1 >"$tracing/events/vqp/vqp_complete/enable"
+	kill -9 "$2"
+	eventually has_ended "$2"
+	echo 0 >"$tracing/events/vqp/vqp_complete/enable"
+	end_probes
+	awk -v count="$1" -v pid="-$2$" '
+		$1 ~ pid && / piece: / { n = 0; pieces++ }
+		$1 ~ pid && / vqp_complete: / { all++; if (++n > most) most = n }
+		END {
+			print all + 0 " requests in " pieces + 0 " pieces, " most + 0 " at once"
+			exit !(all >= count / 2 && most <= 256)
+		}' /run/vqp/trace
+}
+
 deleted_while_held_back() {
 	local before far near
 	before=$(census)

@@ -95,6 +95,14 @@ memory() {
 	memory
 	on 1 "killed_while_held_back $far $near"
 }
+@test "rate: who dies while it is held back with thousands of requests has them completed in pieces" {
+	local far near
+	on 1 tells_by_probes || skip "this kernel has no events by kprobes"
+	memory
+	on 1 "rate qos-a 64K
+		serve qos-a flood write $near --bytes=16K --depth=4000; ends_in_pieces 4000 \$pid
+		serve qos-a flood write $far --bytes=16K --depth=4000; ends_in_pieces 4000 \$pid"
+}
 @test "rate: a namespace goes while its VQPs are held back" {
 	local far near
 	memory
