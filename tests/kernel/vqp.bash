@@ -41,6 +41,15 @@ anew_has_other_numbers() {
 	ip netns del vqp-again
 }
 
+# NAME ADDRESS: the number of a flow by which the node sends while NAME reaches that address
+a_flow() {
+	begin_tracing
+	echo 1 >"$tracing/events/vqp/vqp_tx_packet/enable"
+	known "$@" >&2
+	echo 0 >"$tracing/events/vqp/vqp_tx_packet/enable"
+	awk 'match($0, / vqp_tx_packet: .*flow=[0-9]+/) { sub(/.*flow=/, ""); print $1; exit }' "$tracing/trace"
+}
+
 cycles_leave_nothing() {
 	inside vqp-a vqpt cycle 10.90.0.3 701 --count=200
 	before=$(census) memory=$(slab_kib)

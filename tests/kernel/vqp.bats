@@ -251,6 +251,18 @@ atomics_add_up() {
 	on 1 'inside vqp-a vqpt send 10.90.0.3 700 --count=10'
 }
 
+# Numbers that began at the same one would both be small.
+@test "a node that was started anew numbers its flows from elsewhere" {
+	local flows=() _
+	for _ in 1 2; do
+		on 2 'stop_all; bash /vqp/tests/programs/services unload; bash /vqp/tests/programs/services start; remove_boxes
+			box vqp-c 9 10.90.0.3'
+		flows+=("$(on 2 'a_flow vqp-c 10.90.0.1')")
+	done
+	echo "${flows[*]}"
+	((flows[0] > 10000 || flows[1] > 10000))
+}
+
 # The counter is that of the module that started anew.
 @test "a node challenges another when they first meet, and not again" {
 	on 2 'stop_all; bash /vqp/tests/programs/services unload; bash /vqp/tests/programs/services start; remove_boxes
