@@ -4,10 +4,10 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
+#include "base/dct_cache.h"
 #include "base/hash.h"
 #include "dc/responder.h"
 #include "meta/client.h"
-#include "meta/lookup.h"
 #include "meta/rpc.h"
 #include "ns/namespace.h"
 #include "queue/recv.h"
@@ -366,24 +366,35 @@ static u32 zrecv_ready(struct vqp *vqp, const struct vqp_rpc_msg *msg)
 }
 
 /*
- * A VQP of the kernel in the target's namespace, connected to the sender's namespace, which has to
- * be on node gid; or NULL.
+ * Is the sender on node gid, as far as is known here? A node can have messages of its own functions
+ * READ, and of no other node's. Nothing is looked up, because rpcs of all tenants wait for their
+ * handlers: messages of a sender that is not known go by dc, whose packets say where it is.
  */
+static bool zrecv_knows(struct vqp *target, const u8 *gid, const struct vqp_rpc_msg *msg,
+			struct vqp_dct *dct)
+{
+	struct vqp_ns *local = vqp_ns_find(target->ns->tenant, msg->gid);
+
+	if (local) {
+		vqp_ns_put(local);
+		return false;
+	}
+	return vqp_dct_cache_get(target->ns->tenant, msg->gid, dct) &&
+	       !memcmp(dct->node_gid, gid, VQP_GID_BYTES);
+}
+
+/* A VQP of the kernel in the target's namespace, connected to the sender's namespace; or NULL. */
 static struct vqp *zrecv_connect(struct vqp *target, const u8 *gid, const struct vqp_rpc_msg *msg)
 {
-	struct vqp *vqp = NULL;
-	struct vqp_route route;
+	struct vqp_dct dct;
+	struct vqp *vqp;
 
-	if (vqp_meta_route(target->ns, msg->gid, target, &route))
+	if (!zrecv_knows(target, gid, msg, &dct))
 		return NULL;
-	/* A node can have messages of its own functions READ, and of no other node's. */
-	if (!route.local && !memcmp(route.dct.node_gid, gid, VQP_GID_BYTES)) {
-		vqp = vqp_client_connect(target->ns, msg->gid, &route.dct);
-		vqp = IS_ERR(vqp) ? NULL : vqp;
-	}
-	vqp_route_end(&route);
-	if (vqp)
-		vqp->memory = target->owner;
+	vqp = vqp_client_connect(target->ns, msg->gid, &dct);
+	if (IS_ERR(vqp))
+		return NULL;
+	vqp->memory = target->owner;
 	return vqp;
 }
 

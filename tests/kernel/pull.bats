@@ -58,6 +58,15 @@ begin_weaving() {
 	pull_from 16384
 }
 
+@test "the node that fetches looks no sender up meanwhile, and fetches what follows" {
+	on 2 tells_by_probes || skip "this kernel has no events by kprobes"
+	on 2 'serve vqp-c echo-server 720 --bytes=64K --depth=16; begin_fetches'
+	# an address of which node 2 has not heard before
+	on 1 'box vqp-new 9 10.90.0.9
+		brings zcopy_messages 1 inside vqp-new vqpt send 10.90.0.3 720 --bytes=64K --depth=4 --count=50'
+	on 2 fetches_without_lookups
+}
+
 @test "of one namespace at most 256 senders are fetched from in a minute; the others' messages go by dc" {
 	pull_from 32
 	on 2 'serve vqp-c mem-server 720 --depth=64'

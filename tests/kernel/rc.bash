@@ -296,3 +296,19 @@ at_most_256_senders() {
 	((!fetched && 0 < sum && sum <= 256))
 	eventually storm_fetches vqp-a
 }
+
+begin_fetches() {
+	begin_probes 'p:vqp_test/fetch vqp_zcopy_recv' 'r:vqp_test/fetched vqp_zcopy_recv' 'p:vqp_test/lookup vqp_meta_route'
+}
+
+# No thread that was to fetch messages since begin_fetches has wanted to look an address up.
+fetches_without_lookups() {
+	end_probes
+	awk '
+		match($0, /-[0-9]+ +\[/) { thread = substr($0, RSTART, RLENGTH) }
+		/ fetch: / { fetching[thread] = 1; fetches++ }
+		/ fetched: / { fetching[thread] = 0 }
+		/ lookup: / { lookups += fetching[thread] }
+		END { print lookups + 0 " lookups in " fetches + 0 " fetches"; exit !fetches || lookups }
+		' /run/vqp/trace
+}
