@@ -27,7 +27,7 @@ PROGRAMS := runtime-lib common node cni-plugin libcni oci-hook preload
 TOOLS := tests/programs/vqpt tests/programs/sockt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
 
 # what is tried, and made in the toolbox
-TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop test-lies faults leftovers soak cycles test-debug unit fuzz planted coverage \
+TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop test-sockets test-lies faults leftovers soak cycles test-debug unit fuzz planted coverage \
 	fuzz-kernel check kmod-debug test-hosts
 
 .PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) install uninstall clean
@@ -105,6 +105,9 @@ test-kernels: build $(TOOLS) ## what the module is for on each of its kernels: a
 
 test-workshop: build $(TOOLS) ## what tests and measures is tested itself: toolbox, testbed, runner, checks, bench: a quarter of an hour
 	tests/run check toolbox bench run second-try machines testbed
+
+test-sockets: build $(TOOLS) ## the cases of stream sockets, by vqp and by TCP, and what decides the kind: a quarter of an hour
+	tests/run sockets sockets-tcp kinds rules hook
 
 test-lies: build $(TOOLS) ## one-sided requests on a device that behaves as those of other drivers: some twenty minutes
 	tests/run lies
