@@ -32,7 +32,10 @@ uncharged() {
 	awk -v core='obj_exts|slab_cgroups|allocate_slab|vmalloc|security_|khugepaged|softirq' \
 		-v free='__pcs_replace_|kvfree_call_rcu|kfree[+]|kmem_cache_free[+]' '
 		function over() { if (caller) print caller; caller = "" }
-		/ (kmalloc|kmem_cache_alloc): / { over(); counts = /^ *vqpt-/ && /accounted=false/; next }
+		match($0, /\[[0-9]+\]/) { cpu = substr($0, RSTART, RLENGTH) }
+		/ (kmalloc|kmem_cache_alloc): / { found[cpu] = /^ *vqpt-/ && /accounted=false/; next }
+		# what another processor tells may stand between an event and its stack
+		/ <stack trace>$/ { over(); counts = found[cpu]; found[cpu] = 0; next }
 		counts && $0 ~ "^ => .*(" core "|" free ")" { counts = 0 }
 		counts && /^ => .* \[vqp\]$/ { sub(/\+.*/, "", $2); caller = $2; counts = 0 }
 		END { over() }
