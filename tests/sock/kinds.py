@@ -117,24 +117,14 @@ def talk(address, port, size="100000"):
 
 def talk_once(address, port, when):
     """The same with a socket that is made before the file `when` is there, and connects after that."""
-    s = make(family_of(address))
-    ready = background()
-    ready()
-    eventually(lambda: os.path.exists(when))
-    s.connect((address, int(port)))
-    converse(s, address, port, 100000)
-    os.rename(when, when + ".done")
+    converse_later(make(family_of(address)), address, port, when, False)
 
 
 def talk_connected(address, port, when):
     """The same with a connection that is made before."""
     s = make(family_of(address))
     s.connect((address, int(port)))
-    ready = background()
-    ready()
-    eventually(lambda: os.path.exists(when))
-    converse(s, address, port, 100000)
-    os.rename(when, when + ".done")
+    converse_later(s, address, port, when, True)
 
 
 def talk_filtered(address, port):
@@ -162,6 +152,17 @@ def converse(s, address, port, size):
     t.join()
     assert got == data, (len(got), size)
     s.close()
+
+
+def converse_later(s, address, port, when, connected):
+    """In the background: once the file `when` is there, connect if need be, and converse. It is renamed then."""
+    ready = background()
+    ready()
+    eventually(lambda: os.path.exists(when))
+    if not connected:
+        s.connect((address, int(port)))
+    converse(s, address, port, 100000)
+    os.rename(when, when + ".done")
 
 
 def refused(address, port):
@@ -427,12 +428,7 @@ def mptcp(address, port, when):
     """A socket of MPTCP that is made before the file `when` is there. The kernel makes it one of TCP after that."""
     s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
     s.settimeout(TIMEOUT)
-    ready = background()
-    ready()
-    eventually(lambda: os.path.exists(when))
-    s.connect((address, int(port)))
-    converse(s, address, port, 100000)
-    os.rename(when, when + ".done")
+    converse_later(s, address, port, when, False)
 
 
 def taken(address, port):
