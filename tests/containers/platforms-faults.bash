@@ -10,12 +10,13 @@ docker_starts_anew() {
 	local old
 	docker run --detach --restart=always --runtime=vqp --name x1 vqp-test vqpt echo-server 7000
 	old=$(docker_pid x1)
+	# containerd is gone first, since it ends the container of a shim that dies
 	pkill -9 -x dockerd
-	pkill -9 -f "^/usr/bin/containerd-shim-runc-v2"
 	pkill -9 -x containerd
-	kill -9 "$old"
 	eventually gone dockerd
 	eventually gone containerd
+	pkill -9 -f "^/usr/bin/containerd-shim-runc-v2"
+	kill -9 "$old"
 	daemons
 	eventually is_anew x1 "$old"
 	has_namespaces 1
