@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <asm/byteorder.h>
+#include "stream_frame.h"
+
+struct frame_header {
+	u8 version;
+	u8 type;
+	u8 reason;
+	u8 flags;
+	__be32 to;
+	__be32 from;
+	__be32 seq;
+	__be32 taken;
+	__be32 room;
+	__be16 src_port;
+	__be16 dst_port;
+};
+
+static_assert(sizeof(struct frame_header) == VQP_FRAME_HEADER);
+
+void vqp_frame_write(const struct vqp_frame *frame, u8 header[VQP_FRAME_HEADER])
+{
+	const struct frame_header h = {
+		.version = VQP_FRAME_VERSION,
+		.type = frame->type,
+		.reason = frame->reason,
+		.flags = frame->flags,
+		.to = cpu_to_be32(frame->to),
+		.from = cpu_to_be32(frame->from),
+		.seq = cpu_to_be32(frame->seq),
+		.taken = cpu_to_be32(frame->taken),
+		.room = cpu_to_be32(frame->room),
+		.src_port = cpu_to_be16(frame->src_port),
+		.dst_port = cpu_to_be16(frame->dst_port),
+	};
+
+	memcpy(header, &h, sizeof(h));
+}
+
+/* Which fields a type of frame has; all others are 0. */
+static const struct frame_fields {
+	bool reason, to, from, seq, credit, ports, data;
+} frame_fields[VQP_FRAME_TYPES] = {
+	[VQP_FRAME_OPEN]	= { .from = true, .credit = true, .ports = true },
+	[VQP_FRAME_OPEN_ACK]	= { .to = true, .from = true, .credit = true },
+	[VQP_FRAME_REFUSE]	= { .reason = true, .to = true },
+	[VQP_FRAME_DATA]	= { .to = true, .from = true, .seq = true, .credit = true,
+				    .data = true },
+	[VQP_FRAME_CREDIT]	= { .to = true, .from = true, .credit = true },
+	[VQP_FRAME_FIN]		= { .to = true, .from = true, .seq = true, .credit = true },
+	[VQP_FRAME_RST]		= { .to = true, .from = true },
+	[VQP_FRAME_BYE]		= { .from = true },
+	[VQP_FRAME_RECALL]	= { .to = true, .from = true },
+	[VQP_FRAME_RETURN]	= { .to = true, .from = true, .seq = true, .credit = true },
+};
+
+static bool frame_is_valid(const struct vqp_frame *f)
+{
+	const struct frame_fields *has;
+
+	if (!f->type || f->type >= VQP_FRAME_TYPES || f->reason >= VQP_REFUSE_REASONS)
+		return false;
+	has = &frame_fields[f->type];
+	return !!f->reason == has->reason && !!f->to == has->to && !!f->from == has->from &&
+	       !!f->src_port == has->ports && !!f->dst_port == has->ports &&
+	       !(f->flags & ~(has->data ? VQP_FRAME_WAITED : 0)) &&
+	       !!f->bytes == has->data && f->bytes <= VQP_FRAME_DATA_MAX &&
+	       (has->seq || !f->seq) && (has->credit || (!f->taken && !f->room)) &&
+	       f->room <= VQP_FRAME_ROOM_MAX;
+}
+
+int vqp_frame_parse(const void *msg, u32 bytes, struct vqp_frame *frame)
+{
+	struct frame_header h;
+
+	if (bytes < sizeof(h))
+		return -EBADMSG;
+	memcpy(&h, msg, sizeof(h));
+	*frame = (struct vqp_frame) {
+		.type = h.type,
+		.reason = h.reason,
+		.flags = h.flags,
+		.to = be32_to_cpu(h.to),
+		.from = be32_to_cpu(h.from),
+		.seq = be32_to_cpu(h.seq),
+		.taken = be32_to_cpu(h.taken),
+		.room = be32_to_cpu(h.room),
+		.src_port = be16_to_cpu(h.src_port),
+		.dst_port = be16_to_cpu(h.dst_port),
+		.data = (const u8 *)msg + sizeof(h),
+		.bytes = bytes - (u32)sizeof(h),
+	};
+	if (h.version != VQP_FRAME_VERSION || !frame_is_valid(frame))
+		return -EBADMSG;
+	return 0;
+}
