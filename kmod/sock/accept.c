@@ -12,9 +12,9 @@
 #include "base/counters.h"
 #include "base/trace.h"
 #include "sock/accept.h"
+#include "sock/conn.h"
 #include "sock/inner.h"
 #include "sock/listener.h"
-#include "sock/near.h"
 #include "sock/option.h"
 #include "sock/sock.h"
 #include "sock/stream.h"
@@ -141,7 +141,7 @@ static void accept_trace(const struct vqp_sock_info *info)
 }
 
 /* The connection that was taken first is `s`. */
-static int accept_near(struct socket *sock, struct socket *newsock, struct vqp_stream *s)
+static int accept_conn(struct socket *sock, struct socket *newsock, struct vqp_stream *s)
 {
 	int ret = accept_graft(sock, newsock);
 	struct vqp_sock_info info;
@@ -151,7 +151,7 @@ static int accept_near(struct socket *sock, struct socket *newsock, struct vqp_s
 		vqp_stream_put(s);
 		return ret;
 	}
-	vqp_near_accept(newsock->sk, s);
+	vqp_conn_accept(newsock->sk, s);
 	if (trace_vqp_sock_accept_enabled()) {
 		vqp_sock_info_get(vqp_sk(newsock->sk), &info);
 		accept_trace(&info);
@@ -200,7 +200,7 @@ static int accept_some(struct socket *sock, struct socket *newsock, struct proto
 			s = vqp_listener_take(vs);
 	}
 	WRITE_ONCE(vs->tcp_turn, s);
-	return s ? accept_near(sock, newsock, s) : ret;
+	return s ? accept_conn(sock, newsock, s) : ret;
 }
 
 int vqp_sock_accept(struct socket *sock, struct socket *newsock, struct proto_accept_arg *arg)

@@ -7,6 +7,7 @@
 #include "base/counters.h"
 #include "base/trace.h"
 #include "sock/accept.h"
+#include "sock/conn.h"
 #include "sock/connect.h"
 #include "sock/inner.h"
 #include "sock/near.h"
@@ -47,6 +48,12 @@ static int connect_check(const struct sock *sk, const void *addr, int bytes)
 	return to->sa_family == sk->sk_family ? 0 : -EAFNOSUPPORT;
 }
 
+/* Other threads may look at connections that were dissolved: there are not many of them. */
+static bool connect_may_leave_tcp(const struct vqp_sock *vs)
+{
+	return !vqp_sock_is_tcp_only(vs) && vs->npast < VQP_SOCK_PAST_MAX;
+}
+
 /* Decide the kind of a socket that connects. 0, or -errno, which the caller is told. */
 static int connect_decide(struct sock *sk, const void *addr, int bytes)
 {
@@ -59,7 +66,7 @@ static int connect_decide(struct sock *sk, const void *addr, int bytes)
 	if (ret)
 		return ret;
 	ret = -EHOSTUNREACH;
-	if (vqp_route_parse(sk, addr, bytes, &names))
+	if (connect_may_leave_tcp(vqp_sk(sk)) && vqp_route_parse(sk, addr, bytes, &names))
 		ret = vqp_near_connect(sk, &names);
 	by_tcp = ret && ret != -EADDRNOTAVAIL;
 	trace_vqp_sock_connect(sock_net(sk)->ns.inum, names.remote, names.remote_port,
@@ -106,14 +113,14 @@ static int connect_dissolve(struct socket *sock, struct sockaddr_unsized *addr, 
 	int ret = 0;
 
 	if (vqp_sock_kind(vs) == VQP_SOCK_NEAR)
-		vqp_near_dissolve(sock->sk);
+		vqp_conn_dissolve(sock->sk);
 	else if (vs->inner)
 		ret = vs->inner->ops->connect(vs->inner, addr, bytes, flags);
 	vqp_sock_follow_listen(sock);
 	return ret;
 }
 
-/* A near socket connects again. Under lock_sock(). */
+/* A socket that is connected by vqp connects again. Under lock_sock(). */
 static int connect_again(struct socket *sock)
 {
 	if (sock->state != SS_CONNECTING)

@@ -14,12 +14,12 @@
 #include "base/trace.h"
 #include "ns/namespace.h"
 #include "sock/accept.h"
+#include "sock/conn.h"
 #include "sock/connect.h"
 #include "sock/family.h"
 #include "sock/hook.h"
 #include "sock/inner.h"
 #include "sock/listener.h"
-#include "sock/near.h"
 #include "sock/option.h"
 #include "sock/sock.h"
 #include "sock/stream.h"
@@ -31,15 +31,15 @@ static int family_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
 	struct vqp_sock *vs = vqp_sk(sock->sk);
 	struct socket *inner;
-	bool near;
+	bool conn;
 
 	/* accept(2) asks here about what it has got of a listener, which may be a socket of TCP. */
 	if (sock->sk->sk_prot->owner == THIS_MODULE) {
-		near = vqp_sock_kind(vs) == VQP_SOCK_NEAR;
+		conn = vqp_sock_kind(vs) == VQP_SOCK_NEAR;
 		inner = vqp_inner_of(vs);
-		if (inner && !near)
+		if (inner && !conn)
 			return inner->ops->getname(inner, addr, peer);
-		if (near && peer == 1 && vqp_near_is_over(sock->sk))
+		if (conn && peer == 1 && vqp_conn_is_over(sock->sk))
 			return -ENOTCONN;
 	}
 	if (sock->sk->sk_family == AF_INET6)
@@ -54,7 +54,7 @@ static __poll_t family_poll(struct file *file, struct socket *sock, poll_table *
 	sock_poll_wait(file, sock, wait);
 	switch (vqp_sock_kind(vs)) {
 	case VQP_SOCK_NEAR:
-		return vqp_near_poll(sock->sk);
+		return vqp_conn_poll(sock->sk);
 	case VQP_SOCK_TCP:
 		return vqp_inner_poll(vs, file);
 	case VQP_SOCK_LISTENER:
@@ -76,7 +76,7 @@ static int family_shutdown(struct socket *sock, int how)
 		return -EINVAL;
 	switch (vqp_sock_kind(vs)) {
 	case VQP_SOCK_NEAR:
-		return vqp_near_shutdown(sock->sk, how + 1);
+		return vqp_conn_shutdown(sock->sk, how + 1);
 	case VQP_SOCK_TCP:
 		inner = vqp_inner_enter(vs);
 		ret = inner->ops->shutdown(inner, how);
@@ -112,7 +112,7 @@ static int family_sendmsg(struct socket *sock, struct msghdr *msg, size_t bytes)
 		return ret;
 	switch (vqp_sock_kind(vs)) {
 	case VQP_SOCK_NEAR:
-		return vqp_near_send(sock->sk, msg, bytes);
+		return vqp_conn_send(sock->sk, msg, bytes);
 	case VQP_SOCK_TCP:
 		inner = vqp_inner_enter(vs);
 		ret = inner->ops->sendmsg(inner, msg, bytes);
@@ -131,7 +131,7 @@ static int family_recvmsg(struct socket *sock, struct msghdr *msg, size_t bytes,
 
 	switch (vqp_sock_kind(vs)) {
 	case VQP_SOCK_NEAR:
-		return vqp_near_recv(sock->sk, msg, bytes, flags);
+		return vqp_conn_recv(sock->sk, msg, bytes, flags);
 	case VQP_SOCK_TCP:
 		inner = vqp_inner_enter(vs);
 		ret = inner->ops->recvmsg(inner, msg, bytes, flags);
@@ -173,7 +173,7 @@ static int family_release(struct socket *sock)
 	family_trace_close(vs);
 	vqp_listener_remove(vs);
 	if (vqp_sock_kind(vs) == VQP_SOCK_NEAR) {
-		vqp_near_close(sk);
+		vqp_conn_close(sk);
 		list_add(&vs->stream->pending, &vs->past);
 	}
 	list_for_each_entry_safe(s, next, &vs->past, pending)

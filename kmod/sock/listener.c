@@ -218,7 +218,7 @@ int vqp_listener_offer(const struct vqp_ns *ns, struct vqp_stream *server)
 		return -ECONNREFUSED;
 	/* Once it is pushed, the accepter may close it. */
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
-		vqp_stream_set_window(server, READ_ONCE(sk->sk_rcvbuf));
+		server->ops->set_window(server, READ_ONCE(sk->sk_rcvbuf));
 	ret = listener_push(&vqp_sk(sk)->listener, server, READ_ONCE(sk->sk_max_ack_backlog));
 	if (!ret)
 		sk->sk_data_ready(sk);

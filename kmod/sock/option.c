@@ -127,7 +127,8 @@ static int option_set_socket(struct socket *sock, int name, sockptr_t value, uns
 	if (inner)
 		ret = sock_setsockopt(inner, SOL_SOCKET, name, value, bytes);
 	if ((name == SO_RCVBUF || name == SO_RCVBUFFORCE) && vqp_sock_kind(vs) == VQP_SOCK_NEAR)
-		vqp_stream_set_window(vs->stream, READ_ONCE(sock->sk->sk_rcvbuf));
+		vs->stream->ops->set_window(vs->stream,
+					    READ_ONCE(sock->sk->sk_rcvbuf));
 	/* What is there may be enough now. */
 	if (name == SO_RCVLOWAT && vqp_sock_kind(vs) == VQP_SOCK_NEAR)
 		vqp_stream_tell(vs->stream);
@@ -248,7 +249,7 @@ static int option_queued(struct vqp_sock *vs, unsigned int cmd, unsigned long ar
 	if (cmd == SIOCINQ)
 		bytes = READ_ONCE(s->unread);
 	else if (cmd != SIOCATMARK)
-		bytes = vqp_stream_excess(s->peer);
+		bytes = s->ops->excess(s);
 	return put_user(bytes, (int __user *)arg);
 }
 

@@ -3,7 +3,7 @@
  * sock/ is the front for unmodified programs: stream sockets of the protocol IPPROTO_VQP. Each is a
  * socket of this module, whose connection is of one kind, decided before its first byte:
  *
- *  - near: the peer's listener is on this node. Two streams (stream.h) lead from socket to socket.
+ *  - near: the peer's listener is on this node. Two streams (pair.h) lead from socket to socket.
  *  - TCP: anything else. An inner socket of the kernel's TCP (inner.h) has the connection, and the
  *    calls are handed to it.
  *
@@ -78,7 +78,7 @@ struct vqp_sock {
 	int mirrored;			/* the inner socket's error that is also in sk_err */
 	u32 set;			/* bits of enum vqp_sock_option: these were set, */
 	int values[VQP_SOCK_OPTIONS];	/* to these values */
-	struct vqp_stream *stream;	/* of a near one, referenced; only a connect changes it */
+	struct vqp_stream *stream;	/* of a connection, referenced; only a connect changes it */
 	/* Streams of connections that connect(AF_UNSPEC) dissolved: other threads may look yet. */
 	struct list_head past;
 	u32 npast;			/* of them, at most VQP_SOCK_PAST_MAX */

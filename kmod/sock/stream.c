@@ -7,89 +7,61 @@
 #include "base/counters.h"
 #include "base/hash.h"
 #include "ns/namespace.h"
+#include "sock/budget.h"
 #include "sock/stream.h"
-
-#define STREAM_BUDGET_PAGES	((64 << 20) / PAGE_SIZE)	/* of the node */
 
 /* A page of unread bytes: data[start] to data[end - 1]. */
 struct chunk {
 	struct list_head link;		/* in vqp_stream.chunks */
-	struct vqp_ns *payer;		/* referenced, and charged; NULL: beyond budget and limit */
+	struct vqp_ns *payer;		/* referenced, and charged; or NULL */
 	u32 start, end;
 	u8 data[];
 };
 
 #define CHUNK_BYTES	(PAGE_SIZE - sizeof(struct chunk))
 
-/* Those of the budget. Many who charge at a time may exceed it by a page each. */
-static atomic_t stream_pages;
 
-/* Both ends of a connection. */
-struct vqp_pair {
-	struct kref ref;		/* one of each end */
-	struct hlist_node node;		/* in stream_pairs, under its bucket's lock; or unhashed */
-	u32 bucket;			/* where that is; constant once it has names */
-	struct vqp_stream end[2];	/* the client's and the server's */
-};
-
-/* The connections by their names: no two of a tenant have the same at a time. */
-static DEFINE_HASHTABLE(stream_pairs, 14);
-static spinlock_t stream_pairs_locks[64];	/* each guards a part of the buckets */
+/* The clients' ends by their names: no two of a tenant have the same at a time. */
+static DEFINE_HASHTABLE(stream_names, 14);
+static spinlock_t stream_names_locks[64];	/* each guards a part of the buckets */
 
 /* ---- Pages ---- */
 
-/*
- * May a namespace have one more page of the budget? None has more than what is left for all others:
- * one alone gets a half, two get a third each, and who comes later finds something, too.
- */
-static bool budget_has(const struct vqp_ns *ns)
+/* A page, of which the charge to `payer`, unless that is NULL, becomes the page's; or NULL. */
+static struct chunk *chunk_alloc(struct vqp_ns *payer)
 {
-	return atomic_read(&ns->stream_pages) + atomic_read(&stream_pages) < STREAM_BUDGET_PAGES;
-}
+	struct chunk *chunk = (struct chunk *)__get_free_page(GFP_KERNEL_ACCOUNT);
 
-static bool chunk_charge(struct vqp_ns *payer)
-{
-	if (!budget_has(payer) || vqp_limit_charge(&payer->limits[VQP_LIMIT_BYTES], PAGE_SIZE))
-		return false;
-	atomic_inc(&stream_pages);
-	atomic_inc(&payer->stream_pages);
-	vqp_ns_get(payer);
-	return true;
-}
-
-static void chunk_uncharge(struct vqp_ns *payer)
-{
-	atomic_dec(&stream_pages);
-	atomic_dec(&payer->stream_pages);
-	vqp_limit_uncharge(&payer->limits[VQP_LIMIT_BYTES], PAGE_SIZE);
-	vqp_ns_put(payer);
-}
-
-/* A page; ERR_PTR(-EAGAIN): budget or limit has none, and it is not the stream's `first`. */
-static struct chunk *chunk_alloc(struct vqp_ns *payer, bool first)
-{
-	const bool charged = chunk_charge(payer);
-	struct chunk *chunk;
-
-	if (!charged && !first)
-		return ERR_PTR(-EAGAIN);
-	chunk = (struct chunk *)__get_free_page(GFP_KERNEL_ACCOUNT);
-	if (!chunk) {
-		if (charged)
-			chunk_uncharge(payer);
-		return ERR_PTR(-ENOMEM);
-	}
-	chunk->payer = charged ? payer : NULL;
+	if (!chunk)
+		return NULL;
+	chunk->payer = payer;
 	chunk->start = 0;
 	chunk->end = 0;
 	vqp_count_made(VQP_OBJ_CHUNK);
 	return chunk;
 }
 
+/*
+ * A page that `payer` is charged for; ERR_PTR(-EAGAIN): budget or limit has none, and it is not the
+ * stream's `first`.
+ */
+static struct chunk *chunk_buy(struct vqp_ns *payer, bool first)
+{
+	const bool charged = vqp_budget_charge(payer);
+	struct chunk *chunk;
+
+	if (!charged && !first)
+		return ERR_PTR(-EAGAIN);
+	chunk = chunk_alloc(charged ? payer : NULL);
+	if (!chunk && charged)
+		vqp_budget_uncharge(payer);
+	return chunk ?: ERR_PTR(-ENOMEM);
+}
+
 static void chunk_free(struct chunk *chunk)
 {
 	if (chunk->payer)
-		chunk_uncharge(chunk->payer);
+		vqp_budget_uncharge(chunk->payer);
 	free_page((unsigned long)chunk);
 	vqp_count_freed(VQP_OBJ_CHUNK);
 }
@@ -110,22 +82,19 @@ static bool stream_drop(struct vqp_stream *s, struct chunk *chunk)
 	return true;
 }
 
-/*
- * Who has sent what is unread in s is gone: the reader's namespace pays from here on, as far as it
- * may. Else it could keep another's limit used up.
- */
-static void stream_hand_over(struct vqp_stream *s)
+void vqp_stream_hand_over(struct vqp_stream *s)
 {
 	struct vqp_ns *from = s->peer->ns;
 	struct chunk *chunk;
 
-	lockdep_assert_held(&s->lock);
+	spin_lock_bh(&s->lock);
 	list_for_each_entry(chunk, &s->chunks, link) {
-		if (chunk->payer == from && from != s->ns && chunk_charge(s->ns)) {
-			chunk_uncharge(from);
+		if (chunk->payer == from && from != s->ns && vqp_budget_charge(s->ns)) {
+			vqp_budget_uncharge(from);
 			chunk->payer = s->ns;
 		}
 	}
+	spin_unlock_bh(&s->lock);
 }
 
 static void stream_drop_all(struct vqp_stream *s)
@@ -154,15 +123,12 @@ static void stream_wake_all(struct vqp_stream *s)
 		s->sk->sk_state_change(s->sk);
 }
 
-/* The reader of s has made room, for which the peer's socket may wait. */
-static void stream_wake_sender(struct vqp_stream *s)
+void vqp_stream_wake_writer(struct vqp_stream *s)
 {
-	struct vqp_stream *peer = s->peer;
-
-	spin_lock_bh(&peer->lock);
-	if (peer->sk && test_and_clear_bit(SOCK_NOSPACE, &peer->sk->sk_socket->flags))
-		peer->sk->sk_write_space(peer->sk);
-	spin_unlock_bh(&peer->lock);
+	spin_lock_bh(&s->lock);
+	if (s->sk && test_and_clear_bit(SOCK_NOSPACE, &s->sk->sk_socket->flags))
+		s->sk->sk_write_space(s->sk);
+	spin_unlock_bh(&s->lock);
 }
 
 /* ---- Connections ---- */
@@ -181,123 +147,77 @@ static bool names_equal(const struct vqp_names *a, const struct vqp_names *b)
 	       !memcmp(a->remote, b->remote, VQP_GID_BYTES);
 }
 
-static spinlock_t *pairs_lock(u32 bucket)
+static spinlock_t *names_lock(u32 bucket)
 {
-	return &stream_pairs_locks[bucket % ARRAY_SIZE(stream_pairs_locks)];
+	return &stream_names_locks[bucket % ARRAY_SIZE(stream_names_locks)];
 }
 
 void __init vqp_stream_table_init(void)
 {
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(stream_pairs_locks); i++)
-		spin_lock_init(&stream_pairs_locks[i]);
+	for (i = 0; i < ARRAY_SIZE(stream_names_locks); i++)
+		spin_lock_init(&stream_names_locks[i]);
 }
 
-static struct vqp_pair *pair_of(struct vqp_stream *s)
+void vqp_names_turn(struct vqp_names *to, const struct vqp_names *from)
 {
-	/* The client's end is the first of the two, and lies below its peer. */
-	return container_of(s < s->peer ? s : s->peer, struct vqp_pair, end[0]);
-}
-
-static void pair_set_names(struct vqp_pair *pair, const struct vqp_names *names)
-{
-	struct vqp_names *server = &pair->end[1].names;
-
-	pair->end[0].names = *names;
-	memcpy(server->local, names->remote, VQP_GID_BYTES);
-	memcpy(server->remote, names->local, VQP_GID_BYTES);
-	server->local_port = names->remote_port;
-	server->remote_port = names->local_port;
+	memcpy(to->local, from->remote, VQP_GID_BYTES);
+	memcpy(to->remote, from->local, VQP_GID_BYTES);
+	to->local_port = from->remote_port;
+	to->remote_port = from->local_port;
 }
 
 int vqp_stream_name(struct vqp_stream *s, const struct vqp_names *names)
 {
 	const u32 tenant = s->ns->tenant, hash = names_hash(tenant, names);
-	const u32 bucket = hash_min(hash, HASH_BITS(stream_pairs));
-	struct vqp_pair *pair = pair_of(s), *other;
+	const u32 bucket = hash_min(hash, HASH_BITS(stream_names));
+	struct vqp_stream *other;
 	int ret = 0;
 
-	spin_lock(pairs_lock(bucket));
-	hlist_for_each_entry(other, &stream_pairs[bucket], node)
-		if (other->end[0].ns->tenant == tenant &&
-		    names_equal(&other->end[0].names, names))
+	spin_lock(names_lock(bucket));
+	hlist_for_each_entry(other, &stream_names[bucket], name_node)
+		if (other->ns->tenant == tenant && names_equal(&other->names, names))
 			ret = -EADDRINUSE;
 	if (!ret) {
-		pair_set_names(pair, names);
-		pair->bucket = bucket;
-		hlist_add_head(&pair->node, &stream_pairs[bucket]);
+		s->names = *names;
+		vqp_names_turn(&s->peer->names, names);
+		s->name_bucket = bucket;
+		hlist_add_head(&s->name_node, &stream_names[bucket]);
 	}
-	spin_unlock(pairs_lock(bucket));
+	spin_unlock(names_lock(bucket));
 	return ret;
 }
 
 /* The names are free. */
-static void pair_unname(struct vqp_pair *pair)
+static void stream_unname(struct vqp_stream *s)
 {
-	spinlock_t *lock = pairs_lock(pair->bucket);
+	spinlock_t *lock = names_lock(s->name_bucket);
 
+	if (hlist_unhashed(&s->name_node))
+		return;
 	spin_lock(lock);
-	hlist_del_init(&pair->node);
+	hlist_del_init(&s->name_node);
 	spin_unlock(lock);
 }
 
-static void stream_init(struct vqp_stream *s, struct vqp_stream *peer, struct vqp_ns *ns)
+void vqp_stream_init(struct vqp_stream *s, const struct vqp_stream_ops *ops, struct kref *ref,
+		     struct vqp_stream *peer, struct vqp_ns *ns)
 {
+	s->ops = ops;
+	s->ref = ref;
 	s->peer = peer;
 	s->ns = ns;
 	vqp_ns_get(ns);
 	INIT_LIST_HEAD(&s->ns_link);
 	INIT_LIST_HEAD(&s->pending);
+	INIT_HLIST_NODE(&s->name_node);
 	spin_lock_init(&s->lock);
 	INIT_LIST_HEAD(&s->chunks);
 	s->window = VQP_STREAM_WINDOW;
 }
 
-/* Both ends were closed. */
-static void pair_release(struct kref *ref)
-{
-	struct vqp_pair *pair = container_of(ref, struct vqp_pair, ref);
-
-	vqp_ns_put(pair->end[0].ns);
-	vqp_ns_put(pair->end[1].ns);
-	kfree(pair);
-	vqp_count_freed(VQP_OBJ_STREAM);
-}
-
-/* The pair's two ends are charged to their namespaces until each is closed. */
-static struct vqp_pair *pair_alloc(struct vqp_ns *client_ns, struct vqp_ns *server_ns)
-{
-	struct vqp_limit *client = &client_ns->limits[VQP_LIMIT_STREAMS];
-	struct vqp_limit *server = &server_ns->limits[VQP_LIMIT_STREAMS];
-	struct vqp_pair *pair;
-	int ret;
-
-	ret = vqp_limit_charge(client, 1);
-	if (ret)
-		return ERR_PTR(ret);
-	ret = vqp_limit_charge(server, 1);
-	if (ret)
-		goto err_client;
-	ret = -ENOMEM;
-	pair = kzalloc(sizeof(*pair), GFP_KERNEL_ACCOUNT);
-	if (!pair)
-		goto err_server;
-	kref_init(&pair->ref);
-	stream_init(&pair->end[0], &pair->end[1], client_ns);
-	stream_init(&pair->end[1], &pair->end[0], server_ns);
-	vqp_count_made(VQP_OBJ_STREAM);
-	return pair;
-
-err_server:
-	vqp_limit_uncharge(server, 1);
-err_client:
-	vqp_limit_uncharge(client, 1);
-	return ERR_PTR(ret);
-}
-
-/* Have the end of the namespace break the stream. -ESHUTDOWN: it has ended. */
-static int stream_list(struct vqp_stream *s)
+int vqp_stream_list(struct vqp_stream *s)
 {
 	struct vqp_ns *ns = s->ns;
 	int ret = -ESHUTDOWN;
@@ -309,39 +229,6 @@ static int stream_list(struct vqp_stream *s)
 	}
 	spin_unlock(&ns->streams_lock);
 	return ret;
-}
-
-struct vqp_stream *vqp_stream_make(struct vqp_ns *client_ns, struct vqp_ns *server_ns)
-{
-	struct vqp_stream *client, *server;
-	struct vqp_pair *pair;
-	int ret;
-
-	/* With a page at a time it would be slow: TCP has memory of its own. */
-	if (!budget_has(client_ns) || !budget_has(server_ns))
-		return ERR_PTR(-ENOBUFS);
-	pair = pair_alloc(client_ns, server_ns);
-	if (IS_ERR(pair))
-		return ERR_CAST(pair);
-	client = &pair->end[0];
-	server = &pair->end[1];
-	kref_get(&pair->ref);	/* one of each end */
-	ret = stream_list(client) ?: stream_list(server);
-	if (ret) {
-		vqp_stream_abandon(client);
-		return ERR_PTR(ret);
-	}
-	return client;
-}
-
-void vqp_stream_abandon(struct vqp_stream *client)
-{
-	struct vqp_stream *server = client->peer;
-
-	vqp_stream_close(server, true);
-	vqp_stream_close(client, true);
-	vqp_stream_put(server);
-	vqp_stream_put(client);
 }
 
 void vqp_stream_attach(struct vqp_stream *s, struct sock *sk)
@@ -367,16 +254,14 @@ void vqp_stream_break(struct vqp_stream *s, int err)
 	spin_unlock_bh(&s->lock);
 }
 
-void vqp_stream_finish(struct vqp_stream *s)
+void vqp_stream_end(struct vqp_stream *s)
 {
-	struct vqp_stream *peer = s->peer;
-
-	spin_lock_bh(&peer->lock);
-	WRITE_ONCE(peer->finished, true);
-	stream_wake_all(peer);
-	if (peer->sk)
-		sk_wake_async(peer->sk, SOCK_WAKE_WAITD, POLL_IN);
-	spin_unlock_bh(&peer->lock);
+	spin_lock_bh(&s->lock);
+	WRITE_ONCE(s->finished, true);
+	stream_wake_all(s);
+	if (s->sk)
+		sk_wake_async(s->sk, SOCK_WAKE_WAITD, POLL_IN);
+	spin_unlock_bh(&s->lock);
 }
 
 void vqp_stream_close(struct vqp_stream *s, bool reset)
@@ -385,8 +270,7 @@ void vqp_stream_close(struct vqp_stream *s, bool reset)
 	list_del_init(&s->ns_link);
 	spin_unlock(&s->ns->streams_lock);
 	vqp_limit_uncharge(&s->ns->limits[VQP_LIMIT_STREAMS], 1);
-	if (s < s->peer)
-		pair_unname(pair_of(s));
+	stream_unname(s);
 	spin_lock_bh(&s->lock);
 	s->sk = NULL;
 	WRITE_ONCE(s->closed, true);
@@ -396,20 +280,12 @@ void vqp_stream_close(struct vqp_stream *s, bool reset)
 	reset |= s->unread != 0;
 	stream_drop_all(s);
 	spin_unlock_bh(&s->lock);
-	if (reset)
-		vqp_stream_break(s->peer, ECONNRESET);
-	else
-		vqp_stream_finish(s);
-	spin_lock_bh(&s->peer->lock);
-	stream_hand_over(s->peer);
-	spin_unlock_bh(&s->peer->lock);
-	/* A sender that waits for room learns that there is nobody to read. */
-	stream_wake_sender(s);
+	s->ops->close(s, reset);
 }
 
 void vqp_stream_put(struct vqp_stream *s)
 {
-	kref_put(&pair_of(s)->ref, pair_release);
+	kref_put(s->ref, s->ops->release);
 }
 
 /* One of the streams that the namespace still has, which it has no more, referenced; or NULL. */
@@ -422,7 +298,7 @@ static struct vqp_stream *streams_take(struct vqp_ns *ns)
 	if (s) {
 		list_del_init(&s->ns_link);
 		/* Who has the end unlists it before its reference is dropped. */
-		kref_get(&pair_of(s)->ref);
+		kref_get(s->ref);
 	}
 	spin_unlock(&ns->streams_lock);
 	return s;
@@ -453,6 +329,7 @@ static void *stream_take_room(struct vqp_stream *to, struct chunk **new, u32 *n)
 	struct chunk *chunk = stream_last(to);
 
 	lockdep_assert_held(&to->lock);
+	*n = min(*n, to->window - to->unread);
 	if (!chunk || chunk->end == CHUNK_BYTES) {
 		chunk = *new;
 		if (!chunk)
@@ -461,7 +338,7 @@ static void *stream_take_room(struct vqp_stream *to, struct chunk **new, u32 *n)
 		*new = NULL;
 	}
 	to->filling = true;
-	*n = min3(*n, to->window - to->unread, (u32)(CHUNK_BYTES - chunk->end));
+	*n = min_t(u32, *n, CHUNK_BYTES - chunk->end);
 	return chunk->data + chunk->end;
 }
 
@@ -508,7 +385,7 @@ void *vqp_stream_room(struct vqp_stream *to, u32 *n)
 		room = stream_try_room(to, &new, n);
 		if (room)
 			break;
-		new = chunk_alloc(to->peer->ns, list_empty_careful(&to->chunks));
+		new = chunk_buy(to->peer->ns, list_empty_careful(&to->chunks));
 		if (IS_ERR(new)) {
 			room = ERR_CAST(new);
 			new = NULL;
@@ -549,22 +426,6 @@ void vqp_stream_tell(struct vqp_stream *to)
 	spin_unlock_bh(&to->lock);
 }
 
-bool vqp_stream_is_writable(struct vqp_stream *to)
-{
-	const u32 window = READ_ONCE(to->window), unread = READ_ONCE(to->unread);
-
-	if (READ_ONCE(to->closed))
-		return true;
-	return !READ_ONCE(to->starved) && unread < window && window - unread >= window / 3;
-}
-
-u32 vqp_stream_excess(const struct vqp_stream *to)
-{
-	const u32 unread = READ_ONCE(to->unread), half = READ_ONCE(to->window) / 2;
-
-	return unread > half && !READ_ONCE(to->closed) ? unread - half : 0;
-}
-
 /* ---- Reading ---- */
 
 const void *vqp_stream_data(struct vqp_stream *s, u32 skip, u32 *n)
@@ -590,7 +451,7 @@ const void *vqp_stream_data(struct vqp_stream *s, u32 skip, u32 *n)
 void vqp_stream_consume(struct vqp_stream *s, u32 n)
 {
 	struct chunk *chunk, *next;
-	bool freed = false, wake;
+	bool freed = false;
 
 	spin_lock_bh(&s->lock);
 	WRITE_ONCE(s->unread, s->unread - n);
@@ -604,18 +465,6 @@ void vqp_stream_consume(struct vqp_stream *s, u32 n)
 		if (!n)
 			break;
 	}
-	if (freed || !s->unread)
-		WRITE_ONCE(s->starved, false);
-	wake = vqp_stream_is_writable(s);
 	spin_unlock_bh(&s->lock);
-	if (wake)
-		stream_wake_sender(s);
-}
-
-void vqp_stream_set_window(struct vqp_stream *s, u32 bytes)
-{
-	spin_lock_bh(&s->lock);
-	WRITE_ONCE(s->window, max_t(u32, bytes, PAGE_SIZE));
-	spin_unlock_bh(&s->lock);
-	stream_wake_sender(s);
+	s->ops->consumed(s, freed);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stream is one end of a connection within the node: what has arrived there and is unread. Both
- * ends are in one struct vqp_pair. The sender copies a program's bytes into pages of the receiver's
- * stream, and the receiver copies them out: two copies, and no packet. There is one sender and one
- * reader at a time, since each has lock_sock() of its own socket; neither takes the other's.
+ * A stream is one end of a connection: what has arrived there and is unread. The other end is on
+ * this node (pair.h). The reader copies bytes out of the stream's pages, and
+ * there is one at a time, since it has lock_sock() of its socket. Who fills them is one at a time,
+ * too: the peer's program, with lock_sock() of its own socket.
  *
- * Pages come as they are needed, from a budget of the node, of which each namespace has a share.
- * They are charged to the sender: to its memory cgroup, and to its namespace's limit on bytes. What
- * it leaves unread when it closes is charged to the reader's namespace, if that may have it. Each
- * stream may have one page beyond the budget and the limit, so that every connection gets on; a
- * sender that gets no more waits until its peer has read.
+ * Pages come as they are needed. They are charged to the sender: to its memory
+ * cgroup, to the budget (budget.h) and to its namespace's limit on bytes. What it leaves unread
+ * when it closes is charged to the reader's namespace, if that may have it. Each stream may have
+ * one page beyond the budget and the limit, so that every connection gets on; a sender that gets no
+ * more waits until its peer has read.
  */
 #ifndef VQP_SOCK_STREAM_H
 #define VQP_SOCK_STREAM_H
@@ -17,10 +17,13 @@
 #include <linux/init.h>
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/vqp.h>
+#include "base/counters.h"
 
+struct msghdr;
 struct sock;
 struct vqp_ns;
 struct vqp_ns_user;
@@ -33,9 +36,51 @@ struct vqp_names {
 	u16 local_port, remote_port;
 };
 
+struct vqp_stream;
+
+/* What the kinds of connections do each in its own way. */
+struct vqp_stream_ops {
+	enum vqp_event event;		/* counts the sockets that have a connection of the kind */
+
+	/* ---- For the sender, under lock_sock(). ---- */
+
+	/*
+	 * Send as much as there is room for in one piece. Returns the bytes, or -errno: -EAGAIN:
+	 * not now; -EPIPE: the stream has broken.
+	 */
+	int (*send)(struct vqp_stream *s, struct msghdr *msg);
+	/* Nothing more comes for now: let the peer have what was sent. */
+	void (*push)(struct vqp_stream *s);
+	/* This end sends no more. */
+	void (*finish)(struct vqp_stream *s);
+	/* Is there room worth waking a sender for? A guess, also for poll(2). */
+	bool (*is_writable)(struct vqp_stream *s);
+	/* What TCP would have to send yet: for SIOCOUTQ, and for close(2) that lingers. A guess. */
+	u32 (*excess)(struct vqp_stream *s);
+
+	/* ---- For the reader. Process context. ---- */
+
+	/* Bytes were read, and perhaps a page was freed. */
+	void (*consumed)(struct vqp_stream *s, bool freed);
+	/* Set the most unread bytes. */
+	void (*set_window)(struct vqp_stream *s, u32 bytes);
+
+	/*
+	 * The end is closed, and was unlisted: tell the peer, by `reset` that the connection is
+	 * broken. Process context.
+	 */
+	void (*close)(struct vqp_stream *s, bool reset);
+	/* Free the memory, of which vqp_stream.ref counts the references. Any context. */
+	void (*release)(struct kref *ref);
+};
+
 struct vqp_stream {
-	struct vqp_stream *peer;	/* the other end; constant */
+	const struct vqp_stream_ops *ops;
+	struct kref *ref;		/* that of the memory which it is in */
+	struct vqp_stream *peer;	/* the other end, constant */
 	struct vqp_names names;		/* constant once vqp_stream_name() has given them */
+	struct hlist_node name_node;	/* in stream_names, under its bucket's lock; or unhashed */
+	u32 name_bucket;		/* where that is; constant once it has names */
 	struct vqp_ns *ns;		/* referenced */
 	struct list_head ns_link;	/* in ns->streams, or empty; under ns->streams_lock */
 	struct list_head pending;	/* in vqp_listener.pending, or in vqp_sock.past */
@@ -56,38 +101,48 @@ struct vqp_stream {
 /* Before there is a stream. */
 void __init vqp_stream_table_init(void);
 
-/*
- * Make a connection from client_ns to server_ns, without names. Returns the client's end; both ends
- * are the caller's, who closes and puts each. ERR_PTR(): -EDQUOT at a namespace's limit; -ENOBUFS:
- * a namespace has its share of the budget; -ESHUTDOWN; or -ENOMEM. Process context.
- */
-struct vqp_stream *vqp_stream_make(struct vqp_ns *client_ns, struct vqp_ns *server_ns);
+/* For a new stream of ns, of which it takes a reference. */
+void vqp_stream_init(struct vqp_stream *s, const struct vqp_stream_ops *ops, struct kref *ref,
+		     struct vqp_stream *peer, struct vqp_ns *ns);
+
+/* Have the end of its namespace break the stream. -ESHUTDOWN: it has ended. */
+int __must_check vqp_stream_list(struct vqp_stream *s);
+
+/* The names as the peer sees them. */
+void vqp_names_turn(struct vqp_names *to, const struct vqp_names *from);
 
 /*
  * Have a connection be `names` to its client, which closes its end to give them back. -EADDRINUSE:
- * another of the tenant has them.
+ * another of the tenant on this node has them.
  */
 int vqp_stream_name(struct vqp_stream *client, const struct vqp_names *names);
-
-/* Close and put both ends of a connection that came to nothing. */
-void vqp_stream_abandon(struct vqp_stream *client);
 
 /* Have sk read the stream; it is woken, and told errors. Its lock is held, or nobody knows it. */
 void vqp_stream_attach(struct vqp_stream *s, struct sock *sk);
 
 /*
- * Close an end: what is unread is dropped, and the peer is told the end, or with `reset` that the
- * connection is broken. No callback of the socket is under way when it returns. Who waits at it yet
- * finds it broken. The end's memory stays until vqp_stream_put().
+ * Close an end, which was listed and charged to VQP_LIMIT_STREAMS: what is unread is dropped, and
+ * the peer is told the end, or with `reset` that the connection is broken. No callback of the
+ * socket is under way when it returns. Who waits at it yet finds it broken. The end's memory stays
+ * until vqp_stream_put().
  */
 void vqp_stream_close(struct vqp_stream *s, bool reset);
 void vqp_stream_put(struct vqp_stream *s);
 
-/* This end sends no more: its peer reads what there is, and then the end. */
-void vqp_stream_finish(struct vqp_stream *s);
+/* The peer sends no more: the reader of s reads what there is, and then the end. */
+void vqp_stream_end(struct vqp_stream *s);
 
 /* The connection is broken: the reader of s gets `err` when it has read what there is. */
 void vqp_stream_break(struct vqp_stream *s, int err);
+
+/* The socket of s may write: wake who waits for that. Any context. */
+void vqp_stream_wake_writer(struct vqp_stream *s);
+
+/*
+ * Who has sent what is unread in s is gone: the reader's namespace pays from here on, as far as it
+ * may. Else it could keep another's limit used up.
+ */
+void vqp_stream_hand_over(struct vqp_stream *s);
 
 /* ---- For the sender, which names the peer's stream. Process context. ---- */
 
@@ -100,13 +155,6 @@ void *vqp_stream_room(struct vqp_stream *to, u32 *n);
 void vqp_stream_fill(struct vqp_stream *to, u32 n);
 /* Wake the reader if it waits and there is enough to read. */
 void vqp_stream_tell(struct vqp_stream *to);
-/* Is there room worth waking a sender for? A guess, also for poll(2). */
-bool vqp_stream_is_writable(struct vqp_stream *to);
-/*
- * The bytes beyond half a window: TCP would have them still, the receiver's half being full. They
- * are what SIOCOUTQ tells, and what close(2) waits for if it lingers. A guess.
- */
-u32 vqp_stream_excess(const struct vqp_stream *to);
 
 /* ---- For the reader. ---- */
 
@@ -114,8 +162,6 @@ u32 vqp_stream_excess(const struct vqp_stream *to);
 const void *vqp_stream_data(struct vqp_stream *s, u32 skip, u32 *n);
 /* `n` bytes have been read. */
 void vqp_stream_consume(struct vqp_stream *s, u32 n);
-/* Set the most unread bytes. */
-void vqp_stream_set_window(struct vqp_stream *s, u32 bytes);
 
 /*
  * Is there enough to tell a reader that wants `target` bytes? A half window is in any case, and
