@@ -21,8 +21,12 @@
 #include "queue/vqp.h"
 #include "rc/link.h"
 #include "sock/family.h"
+#include "sock/far_input.h"
+#include "sock/far_life.h"
 #include "sock/hook.h"
+#include "sock/hub.h"
 #include "sock/stream.h"
+#include "sock/trunk.h"
 #include "zcopy/recv.h"
 #include "zcopy/send.h"
 
@@ -37,6 +41,8 @@ static void __init vqp_use(void)
 	vqp_device_use(&vqp_link_device_user);
 	vqp_device_use(&vqp_rpc_device_user);
 	vqp_ns_use(&vqp_stream_ns_user);
+	vqp_ns_use(&vqp_far_ns_user);
+	vqp_ns_use(&vqp_hook_ns_user);
 	vqp_ns_use(&vqp_owners_ns_user);
 	vqp_ns_use(&vqp_responder_ns_user);
 	vqp_ns_use(&vqp_pull_ns_user);
@@ -65,9 +71,15 @@ static int __init vqp_module_init(void)
 	ret = vqp_responder_init();
 	if (ret)
 		goto err_loop;
-	ret = vqp_ns_init();
+	ret = vqp_trunk_init();
 	if (ret)
 		goto err_responder;
+	ret = vqp_hub_init(vqp_far_input);
+	if (ret)
+		goto err_trunk;
+	ret = vqp_ns_init();
+	if (ret)
+		goto err_hub;
 	ret = vqp_peer_init();
 	if (ret)
 		goto err_ns;
@@ -100,6 +112,7 @@ err_file:
 	vqp_file_exit();
 err_netlink:
 	vqp_netlink_exit();
+	vqp_far_exit();
 	vqp_meta_exit();
 err_parent:
 	vqp_parent_exit();
@@ -114,6 +127,10 @@ err_peer:
 	vqp_peer_exit();
 err_ns:
 	vqp_ns_exit();
+err_hub:
+	vqp_hub_exit();
+err_trunk:
+	vqp_trunk_exit();
 err_responder:
 	vqp_responder_exit();
 err_loop:
@@ -133,6 +150,7 @@ static void __exit vqp_module_exit(void)
 	vqp_family_exit();
 	vqp_file_exit();
 	vqp_netlink_exit();
+	vqp_far_exit();
 	vqp_meta_exit();
 	vqp_parent_exit();
 	vqp_zcopy_exit();
@@ -141,7 +159,10 @@ static void __exit vqp_module_exit(void)
 	vqp_link_exit();
 	vqp_peer_exit();
 	vqp_ns_exit();
-	/* After vqp_ns_exit(), because namespaces that end release their responder contexts. */
+	/* After vqp_ns_exit(), because namespaces that end use these. */
+	vqp_hub_exit();
+	vqp_trunk_exit();
+	/* As well, because namespaces that end release their responder contexts. */
 	vqp_responder_exit();
 	vqp_loop_exit();
 	vqp_client_exit();

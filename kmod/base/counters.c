@@ -26,6 +26,7 @@ const char *const vqp_object_names[VQP_OBJ_MAX] = {
 	[VQP_OBJ_SOCK]		= "sock",
 	[VQP_OBJ_STREAM]	= "stream",
 	[VQP_OBJ_CHUNK]		= "chunk",
+	[VQP_OBJ_TRUNK]		= "trunk",
 };
 
 const char *const vqp_event_names[VQP_EV_MAX] = {
@@ -53,6 +54,7 @@ const char *const vqp_event_names[VQP_EV_MAX] = {
 	[VQP_EV_THROTTLED]	= "throttled",
 	[VQP_EV_YIELDED]	= "yielded",
 	[VQP_EV_SOCK_NEAR]	= "sock_near",
+	[VQP_EV_SOCK_FAR]	= "sock_far",
 	[VQP_EV_SOCK_TCP]	= "sock_tcp",
 };
 

@@ -31,8 +31,9 @@ enum vqp_object {
 	VQP_OBJ_RKEY,
 	VQP_OBJ_WINDOW,
 	VQP_OBJ_SOCK,
-	VQP_OBJ_STREAM,		/* a connection of sockets within the node */
+	VQP_OBJ_STREAM,		/* a connection of sockets within the node, or an end of another */
 	VQP_OBJ_CHUNK,		/* a page of what is unread there */
+	VQP_OBJ_TRUNK,		/* what leads to an address on another node, for sockets */
 	VQP_OBJ_MAX,
 };
 
@@ -61,6 +62,7 @@ enum vqp_event {
 	VQP_EV_THROTTLED,	/* A VQP waited for its turn at its namespace's rate. */
 	VQP_EV_YIELDED,		/* A VQP waited, since a higher priority sends. */
 	VQP_EV_SOCK_NEAR,	/* A socket has a connection within the node. */
+	VQP_EV_SOCK_FAR,	/* A socket has a connection to another node by vqp. */
 	VQP_EV_SOCK_TCP,	/* A socket connects by TCP, or has accepted what did. */
 	VQP_EV_MAX,
 };

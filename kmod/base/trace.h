@@ -34,7 +34,8 @@
 		{ VQP_SOCK_FRESH,	"unconnected" },			\
 		{ VQP_SOCK_LISTENER,	"listener" },				\
 		{ VQP_SOCK_NEAR,	"near" },				\
-		{ VQP_SOCK_TCP,		"tcp" })
+		{ VQP_SOCK_TCP,		"tcp" },				\
+		{ VQP_SOCK_FAR,		"far" })
 
 /* A request was posted. */
 TRACE_EVENT(vqp_post,
@@ -224,7 +225,7 @@ TRACE_EVENT(vqp_cwnd,
 		  __entry->srtt_us)
 );
 
-/* How a stream socket connects was decided; `why` is 0, or -errno: why it is not near. */
+/* How a stream socket connects was decided; `why` is 0, or -errno: why it is of TCP. */
 TRACE_EVENT(vqp_sock_connect,
 	TP_PROTO(u32 netns, const u8 *remote, u32 remote_port, u32 kind, int why),
 	TP_ARGS(netns, remote, remote_port, kind, why),

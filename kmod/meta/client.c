@@ -46,15 +46,24 @@ static struct vqp *client_alloc(struct vqp_ns *ns)
 	return vqp;
 }
 
-struct vqp *vqp_client_connect(struct vqp_ns *ns, const u8 *gid, const struct vqp_dct *dct)
+struct vqp *vqp_client_make(struct vqp_ns *ns, const u8 *gid)
 {
 	struct vqp *vqp = client_alloc(ns);
+
+	if (!IS_ERR(vqp)) {
+		vqp->max_send_wr = VQP_MAX_WR;
+		memcpy(vqp->remote_gid, gid, VQP_GID_BYTES);
+	}
+	return vqp;
+}
+
+struct vqp *vqp_client_connect(struct vqp_ns *ns, const u8 *gid, const struct vqp_dct *dct)
+{
+	struct vqp *vqp = vqp_client_make(ns, gid);
 	int ret;
 
 	if (IS_ERR(vqp))
 		return vqp;
-	vqp->max_send_wr = VQP_MAX_WR;
-	memcpy(vqp->remote_gid, gid, VQP_GID_BYTES);
 	ret = vqp_dc_attach(vqp, dct);
 	if (ret) {
 		vqp_teardown(vqp);

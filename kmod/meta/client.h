@@ -20,10 +20,10 @@ struct vqp_recv_info;
 int __init vqp_client_init(void);
 void vqp_client_exit(void);
 
-/*
- * A VQP that sends requests from ns to the address `gid` at the node `dct`, connected and
- * referenced; or ERR_PTR().
- */
+/* A VQP that is to send requests from ns to the address `gid`, referenced; or ERR_PTR(). */
+struct vqp *vqp_client_make(struct vqp_ns *ns, const u8 *gid);
+
+/* The same, connected to the node `dct`. */
 struct vqp *vqp_client_connect(struct vqp_ns *ns, const u8 *gid, const struct vqp_dct *dct);
 
 /*

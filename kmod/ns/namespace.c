@@ -31,9 +31,14 @@ static DEFINE_HASHTABLE(ns_table, 10);	/* by tenant and GID, read under RCU */
 static struct vqp_ns *ns_host;		/* constant once the module is initialized */
 static u32 ns_generation = 1;		/* raised when a namespace is added, moved or removed */
 
-/* How many namespaces have sockets on, and who follows whether any has; under ns_mutex. */
-static u32 ns_nsockets;
-static void (*ns_sockets_follower)(bool any);
+static u32 ns_nsockets;	/* namespaces with sockets on; changed under ns_mutex */
+
+/*
+ * Namespaces whose sockets an operator has set and whose users have not been told, referenced, by
+ * vqp_ns.untold_link; under ns_mutex. Who tells has ns_tell_mutex, which is outside ns_mutex.
+ */
+static LIST_HEAD(ns_untold);
+static DEFINE_MUTEX(ns_tell_mutex);
 
 static struct workqueue_struct *ns_wq;	/* vqp_ns.end; constant once the module is initialized */
 
@@ -135,12 +140,15 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	vqp_limit_set(&ns->limits[VQP_LIMIT_STREAMS], VQP_STREAMS_MAX);
 	spin_lock_init(&ns->streams_lock);
 	INIT_LIST_HEAD(&ns->streams);
+	INIT_LIST_HEAD(&ns->trunks);
+	INIT_LIST_HEAD(&ns->halves);
 	ns->priority = VQP_PRIORITY_NORMAL;
 	mutex_init(&ns->lock);
 	INIT_LIST_HEAD(&ns->owners);
 	vqp_owner_init(&ns->kernel);
 	ns->kernel.ns = ns;
 	INIT_LIST_HEAD(&ns->net_link);
+	INIT_LIST_HEAD(&ns->untold_link);
 	INIT_WORK(&ns->end, ns_end_work);
 	INIT_HLIST_NODE(&ns->node);
 	vqp_count_made(VQP_OBJ_NS);
@@ -252,20 +260,13 @@ struct vqp_ns *vqp_ns_of_net(struct net *net, const u8 *gid)
 	return ns;
 }
 
-void vqp_ns_follow_sockets(void (*fn)(bool any))
+bool vqp_ns_any_sockets(void)
 {
-	mutex_lock(&ns_mutex);
-	if (ns_nsockets && fn)
-		fn(true);
-	else if (ns_nsockets)
-		ns_sockets_follower(false);
-	ns_sockets_follower = fn;
-	mutex_unlock(&ns_mutex);
+	return READ_ONCE(ns_nsockets);
 }
 
 static void ns_set_sockets(struct vqp_ns *ns, struct vqp_sockets *sockets)
 {
-	const bool any = ns_nsockets;
 	struct vqp_net *vnet = ns->vnet;
 	struct vqp_sockets *old;
 
@@ -274,10 +275,53 @@ static void ns_set_sockets(struct vqp_ns *ns, struct vqp_sockets *sockets)
 		vqp_sockets_get(sockets);
 	old = rcu_replace_pointer(ns->sockets, sockets, lockdep_is_held(&ns_mutex));
 	WRITE_ONCE(vnet->nsockets, vnet->nsockets + !!sockets - !!old);
-	ns_nsockets += !!sockets - !!old;
+	WRITE_ONCE(ns_nsockets, ns_nsockets + !!sockets - !!old);
 	vqp_sockets_put(old);
-	if (any != !!ns_nsockets && ns_sockets_follower)
-		ns_sockets_follower(ns_nsockets);
+}
+
+/* Have ns_tell() tell the users of it. */
+static void ns_list_untold(struct vqp_ns *ns)
+{
+	lockdep_assert_held(&ns_mutex);
+	if (!list_empty(&ns->untold_link))
+		return;
+	vqp_ns_get(ns);
+	list_add_tail(&ns->untold_link, &ns_untold);
+}
+
+/* One of ns_untold, with its reference; or NULL. */
+static struct vqp_ns *ns_take_untold(void)
+{
+	struct vqp_ns *ns;
+
+	mutex_lock(&ns_mutex);
+	ns = list_first_entry_or_null(&ns_untold, struct vqp_ns, untold_link);
+	if (ns)
+		list_del_init(&ns->untold_link);
+	mutex_unlock(&ns_mutex);
+	return ns;
+}
+
+/*
+ * Tell the users what terms have changed. They may take their time: ns_mutex, which each process
+ * that opens the device needs, is not held. When this returns, all that the caller has set was
+ * told, be it by another task.
+ */
+static void ns_tell(const struct vqp_ns_terms *terms)
+{
+	struct vqp_ns_user *user;
+	struct vqp_ns *ns;
+
+	if (terms->keep_sockets)
+		return;
+	mutex_lock(&ns_tell_mutex);
+	while ((ns = ns_take_untold())) {
+		list_for_each_entry(user, &ns_users, link)
+			if (user->sockets)
+				user->sockets(ns);
+		vqp_ns_put(ns);
+	}
+	mutex_unlock(&ns_tell_mutex);
 }
 
 static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
@@ -291,8 +335,10 @@ static void ns_set_terms(struct vqp_ns *ns, const struct vqp_ns_terms *terms)
 		vqp_throttle_set(&ns->throttle, terms->max_rate);
 	if (terms->priority)
 		WRITE_ONCE(ns->priority, terms->priority);
-	if (!terms->keep_sockets)
-		ns_set_sockets(ns, terms->sockets);
+	if (terms->keep_sockets)
+		return;
+	ns_set_sockets(ns, terms->sockets);
+	ns_list_untold(ns);
 }
 
 /*
@@ -412,6 +458,7 @@ int vqp_ns_add(struct net *net, u32 tenant, const u8 *gid, const char *name,
 	vqp_dct_cache_forget(tenant, gid);
 unlock:
 	mutex_unlock(&ns_mutex);
+	ns_tell(terms);
 	return ret;
 }
 
@@ -471,6 +518,7 @@ int vqp_ns_set_net(struct net *net, const struct vqp_ns_terms *terms)
 		ret = 0;
 	}
 	mutex_unlock(&ns_mutex);
+	ns_tell(terms);
 	return ret;
 }
 
@@ -486,6 +534,7 @@ int vqp_ns_set(u32 tenant, const u8 *gid, const struct vqp_ns_terms *terms)
 		ret = 0;
 	}
 	mutex_unlock(&ns_mutex);
+	ns_tell(terms);
 	return ret;
 }
 

@@ -26,6 +26,7 @@
 #include "ns/throttle.h"
 
 struct net;
+struct vqp_hub;
 struct vqp_movers;
 struct vqp_net;
 struct vqp_sockets;
@@ -43,6 +44,7 @@ struct vqp_ns {
 	struct vqp_net *vnet;		/* of the network namespace; used until it is dead */
 	struct vqp_address address;	/* whether it is there, under ns_mutex; not the host's */
 	struct list_head net_link;	/* in vnet's list, under ns_mutex; dead, in its deleter's */
+	struct list_head untold_link;	/* in ns_untold, or empty; under ns_mutex */
 	struct work_struct end;		/* queued when it dies, with vnet's reference */
 	char name[VQP_NAME_MAX];	/* constant */
 	bool dead;			/* written once, under ns_mutex; read without */
@@ -68,12 +70,17 @@ struct vqp_ns {
 	u32 npast_pulls;
 	spinlock_t streams_lock;	/* guards streams */
 	struct list_head streams;	/* struct vqp_stream.ns_link */
-	atomic_t stream_pages;		/* of unread bytes, which are charged to it */
+	atomic_t stream_pages;		/* of sockets' bytes, which are charged to it */
+	struct vqp_hub *hub;		/* of sock/hub.c, under its mutex; or NULL */
+	struct list_head trunks;	/* vqp_trunk.ns_link, under sock/trunk_table.c's lock */
+	u32 ntrunks;			/* the length of trunks */
+	atomic_t trunks_opening;	/* those of them that are being opened */
+	struct list_head halves;	/* vqp_far.half_link, under sock/far_table.c's lock */
 	/* The terms, set under ns_mutex. The host's own namespace is never limited. */
 	struct vqp_limit limits[VQP_LIMIT_MAX];
 	struct vqp_throttle throttle;	/* the rate */
 	u8 priority;			/* enum vqp_priority; read without ns_mutex */
-	struct vqp_sockets __rcu *sockets;	/* whose may go by vqp, referenced; NULL: none */
+	struct vqp_sockets __rcu *sockets;	/* what may go by vqp, referenced; NULL: off */
 	struct rcu_head rcu;
 };
 
@@ -95,6 +102,13 @@ struct vqp_ns_user {
 	 * namespaces that die together are killed at the same time.
 	 */
 	void (*kill)(struct vqp_ns *ns);
+	/*
+	 * An operator has turned sockets on or off, or has said so again: look at what holds now,
+	 * by vqp_ns_has_sockets() and vqp_ns_any_sockets(). One that dies has them off, and is told
+	 * by `kill` alone; it may do so meanwhile. Or NULL. Process context; the caller holds no
+	 * lock but one for which other operators wait who set sockets.
+	 */
+	void (*sockets)(struct vqp_ns *ns);
 };
 
 /* Register a user for good, before /dev/vqp exists. Users are called in order of registration. */
@@ -125,7 +139,7 @@ const struct vqp_net *vqp_ns_net(const struct net *net);
 /* May processes of a network namespace make stream sockets of ours? Any context. */
 bool vqp_ns_sockets_on(const struct net *net);
 
-/* The tenant whose a network namespace is, or was last; or 0. Any context. */
+/* The tenant of a network namespace, or the one that it had last; or 0. Any context. */
 u32 vqp_ns_tenant_of_net(const struct net *net);
 
 /*
@@ -134,18 +148,19 @@ u32 vqp_ns_tenant_of_net(const struct net *net);
  */
 bool vqp_ns_lets_sockets(const struct vqp_ns *ns, const u8 *peer, u16 port);
 
-/*
- * Have fn told when the first namespace of the node has sockets on, and when the last has them no
- * more; at once, if one has them. With NULL it is told a last time that none has, and then no more.
- * There is one such fn. It may sleep, and calls nothing here that takes a lock.
- */
-void vqp_ns_follow_sockets(void (*fn)(bool any));
+/* Has any namespace of the node sockets on? Any context. */
+bool vqp_ns_any_sockets(void);
 
 /* The limit on what listens by vqp in a network namespace, which the caller keeps from ending. */
 struct vqp_limit *vqp_ns_listeners(const struct net *net);
 
 /* The host's own namespace, referenced. */
 struct vqp_ns *vqp_ns_host(void);
+
+static inline bool vqp_ns_has_sockets(const struct vqp_ns *ns)
+{
+	return rcu_access_pointer(ns->sockets);
+}
 
 static inline bool vqp_ns_alive(const struct vqp_ns *ns)
 {

@@ -27,7 +27,7 @@ int vqp_sock_listen(struct socket *sock, int backlog)
 	int ret = -EINVAL;
 
 	lock_sock(sock->sk);
-	if (vqp_sock_kind(vs) == VQP_SOCK_NEAR)
+	if (vqp_sock_is_conn(vs))
 		goto unlock;
 	inner = vqp_inner_get(sock->sk);
 	ret = IS_ERR(inner) ? PTR_ERR(inner) : inner->ops->listen(inner, backlog);

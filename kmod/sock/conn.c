@@ -52,7 +52,7 @@ static void conn_establish(struct sock *sk, struct vqp_stream *s)
 	sk->sk_state = TCP_ESTABLISHED;
 	sk->sk_socket->state = SS_CONNECTED;
 	WRITE_ONCE(vs->stream, s);	/* table.c looks at it without lock_sock(). */
-	vqp_sock_become(vs, VQP_SOCK_NEAR);
+	vqp_sock_become(vs, s->ops->kind);
 	vqp_count_event(s->ops->event);
 }
 
@@ -134,6 +134,7 @@ static int send_all(struct sock *sk, struct vqp_stream *s, struct msghdr *msg)
 			if ((sent ^ (sent + ret)) & ~(VQP_STREAM_WINDOW / 4 - 1))
 				s->ops->push(s);
 			sent += ret;
+			WRITE_ONCE(s->sent, s->sent + ret);
 			ret = send_check(sk, s);
 		} else if (ret == -EAGAIN) {
 			ret = send_wait(sk, s, &timeo);

@@ -9,6 +9,7 @@
 #include "sock/accept.h"
 #include "sock/conn.h"
 #include "sock/connect.h"
+#include "sock/far_connect.h"
 #include "sock/inner.h"
 #include "sock/near.h"
 #include "sock/route.h"
@@ -22,7 +23,7 @@ int vqp_sock_bind(struct socket *sock, struct sockaddr_unsized *addr, int bytes)
 	int ret = -EINVAL;
 
 	lock_sock(sk);
-	if (vqp_sock_kind(vqp_sk(sk)) != VQP_SOCK_NEAR) {
+	if (!vqp_sock_is_conn(vqp_sk(sk))) {
 		inner = vqp_inner_get(sk);
 		ret = IS_ERR(inner) ? PTR_ERR(inner) : inner->ops->bind(inner, addr, bytes);
 	}
@@ -66,8 +67,11 @@ static int connect_decide(struct sock *sk, const void *addr, int bytes)
 	if (ret)
 		return ret;
 	ret = -EHOSTUNREACH;
-	if (connect_may_leave_tcp(vqp_sk(sk)) && vqp_route_parse(sk, addr, bytes, &names))
+	if (connect_may_leave_tcp(vqp_sk(sk)) && vqp_route_parse(sk, addr, bytes, &names)) {
 		ret = vqp_near_connect(sk, &names);
+		if (ret == -EREMOTE)
+			ret = vqp_far_connect(sk, &names);
+	}
 	by_tcp = ret && ret != -EADDRNOTAVAIL;
 	trace_vqp_sock_connect(sock_net(sk)->ns.inum, names.remote, names.remote_port,
 			       by_tcp ? VQP_SOCK_TCP : vqp_sock_kind(vqp_sk(sk)), ret);
@@ -112,7 +116,7 @@ static int connect_dissolve(struct socket *sock, struct sockaddr_unsized *addr, 
 	struct vqp_sock *vs = vqp_sk(sock->sk);
 	int ret = 0;
 
-	if (vqp_sock_kind(vs) == VQP_SOCK_NEAR)
+	if (vqp_sock_is_conn(vs))
 		vqp_conn_dissolve(sock->sk);
 	else if (vs->inner)
 		ret = vs->inner->ops->connect(vs->inner, addr, bytes, flags);
@@ -133,6 +137,7 @@ int vqp_sock_connect(struct socket *sock, struct sockaddr_unsized *addr, int byt
 {
 	struct vqp_sock *vs = vqp_sk(sock->sk);
 	enum vqp_sock_kind kind;
+	bool was_conn, is_conn;
 	int ret = 0;
 
 	lock_sock(sock->sk);
@@ -143,21 +148,21 @@ int vqp_sock_connect(struct socket *sock, struct sockaddr_unsized *addr, int byt
 		release_sock(sock->sk);
 		return ret;
 	}
-	if (kind == VQP_SOCK_NEAR)
+	was_conn = vqp_sock_is_conn(vs);
+	if (was_conn)
 		ret = connect_again(sock);
 	else if (kind == VQP_SOCK_LISTENER)
 		ret = -EISCONN;
 	else if (kind == VQP_SOCK_FRESH)
 		ret = connect_decide(sock->sk, addr, bytes);
+	is_conn = vqp_sock_is_conn(vs);
 	/* TCP never connects before such a call returns. */
-	if (!ret && kind == VQP_SOCK_FRESH && vqp_sock_kind(vs) == VQP_SOCK_NEAR &&
-	    flags & O_NONBLOCK) {
+	if (!ret && is_conn && !was_conn && flags & O_NONBLOCK) {
 		sock->state = SS_CONNECTING;
 		ret = -EINPROGRESS;
 	}
-	kind = kind == VQP_SOCK_NEAR ? kind : vqp_sock_kind(vs);
 	release_sock(sock->sk);
-	if (ret || kind == VQP_SOCK_NEAR)
+	if (ret || is_conn)
 		return ret;
 	return connect_inner(sock->sk, addr, bytes, flags);
 }

@@ -35,7 +35,7 @@ static int family_getname(struct socket *sock, struct sockaddr *addr, int peer)
 
 	/* accept(2) asks here about what it has got of a listener, which may be a socket of TCP. */
 	if (sock->sk->sk_prot->owner == THIS_MODULE) {
-		conn = vqp_sock_kind(vs) == VQP_SOCK_NEAR;
+		conn = vqp_sock_is_conn(vs);
 		inner = vqp_inner_of(vs);
 		if (inner && !conn)
 			return inner->ops->getname(inner, addr, peer);
@@ -54,6 +54,7 @@ static __poll_t family_poll(struct file *file, struct socket *sock, poll_table *
 	sock_poll_wait(file, sock, wait);
 	switch (vqp_sock_kind(vs)) {
 	case VQP_SOCK_NEAR:
+	case VQP_SOCK_FAR:
 		return vqp_conn_poll(sock->sk);
 	case VQP_SOCK_TCP:
 		return vqp_inner_poll(vs, file);
@@ -76,6 +77,7 @@ static int family_shutdown(struct socket *sock, int how)
 		return -EINVAL;
 	switch (vqp_sock_kind(vs)) {
 	case VQP_SOCK_NEAR:
+	case VQP_SOCK_FAR:
 		return vqp_conn_shutdown(sock->sk, how + 1);
 	case VQP_SOCK_TCP:
 		inner = vqp_inner_enter(vs);
@@ -93,10 +95,10 @@ static int family_shutdown(struct socket *sock, int how)
 /* With MSG_FASTOPEN the first bytes come with the connect. 0, or -errno. */
 static int family_fastopen(struct socket *sock, const struct msghdr *msg)
 {
-	const enum vqp_sock_kind kind = vqp_sock_kind(vqp_sk(sock->sk));
+	const struct vqp_sock *vs = vqp_sk(sock->sk);
 
-	if (!(msg->msg_flags & MSG_FASTOPEN) || !msg->msg_name ||
-	    kind == VQP_SOCK_NEAR || kind == VQP_SOCK_TCP)
+	if (!(msg->msg_flags & MSG_FASTOPEN) || !msg->msg_name || vqp_sock_is_conn(vs) ||
+	    vqp_sock_kind(vs) == VQP_SOCK_TCP)
 		return 0;
 	return vqp_sock_connect_now(sock, msg->msg_name, msg->msg_namelen);
 }
@@ -112,6 +114,7 @@ static int family_sendmsg(struct socket *sock, struct msghdr *msg, size_t bytes)
 		return ret;
 	switch (vqp_sock_kind(vs)) {
 	case VQP_SOCK_NEAR:
+	case VQP_SOCK_FAR:
 		return vqp_conn_send(sock->sk, msg, bytes);
 	case VQP_SOCK_TCP:
 		inner = vqp_inner_enter(vs);
@@ -131,6 +134,7 @@ static int family_recvmsg(struct socket *sock, struct msghdr *msg, size_t bytes,
 
 	switch (vqp_sock_kind(vs)) {
 	case VQP_SOCK_NEAR:
+	case VQP_SOCK_FAR:
 		return vqp_conn_recv(sock->sk, msg, bytes, flags);
 	case VQP_SOCK_TCP:
 		inner = vqp_inner_enter(vs);
@@ -172,7 +176,7 @@ static int family_release(struct socket *sock)
 	lock_sock(sk);
 	family_trace_close(vs);
 	vqp_listener_remove(vs);
-	if (vqp_sock_kind(vs) == VQP_SOCK_NEAR) {
+	if (vqp_sock_is_conn(vs)) {
 		vqp_conn_close(sk);
 		list_add(&vs->stream->pending, &vs->past);
 	}

@@ -23,7 +23,7 @@ MODULE_PARM_DESC(hook, "give stream sockets of vqp to programs that ask for TCP 
 
 static DEFINE_MUTEX(hook_mutex);	/* guards the probes and all below */
 static enum vqp_hook hook_state;	/* read without */
-static bool hook_is_needed;		/* Some namespace has sockets on. */
+static bool hook_follows;		/* The protocol is there. */
 static bool hook_lists;			/* The probes stay: tasks may be listed. Read without. */
 
 /* ---- The arguments of a function, at its first instruction ---- */
@@ -273,37 +273,49 @@ static void hook_try_disarm(void)
 static void hook_idle_work(struct work_struct *work)
 {
 	mutex_lock(&hook_mutex);
-	if (!hook_is_needed)
+	if (!vqp_ns_any_sockets())
 		hook_try_disarm();
 	mutex_unlock(&hook_mutex);
 }
 
-/* The first namespace has sockets on, or the last has them no more. Process context. */
-static void hook_follow(bool any)
+/* Some namespace may be the first with sockets on, or may have been the last. */
+static void hook_follow(struct vqp_ns *ns)
 {
 	mutex_lock(&hook_mutex);
-	hook_is_needed = any;
-	if (any)
+	if (hook_follows && vqp_ns_any_sockets())
 		hook_arm();
-	mutex_unlock(&hook_mutex);
-	if (!any)
+	else if (hook_follows && hook_state != VQP_HOOK_IDLE)
 		mod_delayed_work(system_dfl_wq, &hook_idle, HOOK_IDLE_DELAY);
+	mutex_unlock(&hook_mutex);
 }
+
+struct vqp_ns_user vqp_hook_ns_user = {
+	.sockets = hook_follow,
+	.kill = hook_follow,
+};
 
 enum vqp_hook vqp_hook_state(void)
 {
 	return READ_ONCE(hook_wanted) ? READ_ONCE(hook_state) : VQP_HOOK_OFF;
 }
 
+static void hook_set_follows(bool follows)
+{
+	mutex_lock(&hook_mutex);
+	hook_follows = follows;
+	mutex_unlock(&hook_mutex);
+}
+
 void __init vqp_hook_init(void)
 {
-	vqp_ns_follow_sockets(hook_follow);
+	hook_set_follows(true);
+	hook_follow(NULL);
 }
 
 /* Nobody is listed, or would have a reference on the module. */
 void vqp_hook_exit(void)
 {
-	vqp_ns_follow_sockets(NULL);
+	hook_set_follows(false);
 	cancel_delayed_work_sync(&hook_idle);
 	mutex_lock(&hook_mutex);
 	hook_disarm();

@@ -16,6 +16,8 @@
 #include <linux/types.h>
 #include <linux/vqp.h>
 
+struct vqp_ns_user;
+
 /* The protocol is there. From here on the hook follows the namespaces. */
 void __init vqp_hook_init(void);
 /* Before the protocol goes: no socket is changed any more when it returns. */
@@ -28,5 +30,8 @@ void vqp_hook_exit(void);
 bool vqp_hook_is_asked(void);
 
 enum vqp_hook vqp_hook_state(void);
+
+/* It has the hook there while some namespace has sockets on. */
+extern struct vqp_ns_user vqp_hook_ns_user;
 
 #endif

@@ -191,6 +191,19 @@ bool vqp_listener_exists(const struct vqp_ns *ns, const u8 *gid, u16 port)
 	return sk;
 }
 
+bool vqp_listener_has_room(const struct vqp_ns *ns, const u8 *gid, u16 port, u32 promised)
+{
+	struct sock *sk = listener_get(ns, gid, port);
+	bool room;
+
+	if (!sk)
+		return false;
+	room = READ_ONCE(vqp_sk(sk)->listener.npending) + promised <=
+	       READ_ONCE(sk->sk_max_ack_backlog);
+	sock_put(sk);
+	return room;
+}
+
 /* 0, or -errno as of vqp_listener_offer(). */
 static int listener_push(struct vqp_listener *l, struct vqp_stream *server, u32 backlog)
 {
@@ -209,7 +222,7 @@ static int listener_push(struct vqp_listener *l, struct vqp_stream *server, u32 
 	return ret;
 }
 
-int vqp_listener_offer(const struct vqp_ns *ns, struct vqp_stream *server)
+int vqp_listener_offer(const struct vqp_ns *ns, struct vqp_stream *server, bool promised)
 {
 	struct sock *sk = listener_get(ns, server->names.local, server->names.local_port);
 	int ret;
@@ -219,7 +232,8 @@ int vqp_listener_offer(const struct vqp_ns *ns, struct vqp_stream *server)
 	/* Once it is pushed, the accepter may close it. */
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		server->ops->set_window(server, READ_ONCE(sk->sk_rcvbuf));
-	ret = listener_push(&vqp_sk(sk)->listener, server, READ_ONCE(sk->sk_max_ack_backlog));
+	ret = listener_push(&vqp_sk(sk)->listener, server,
+			    promised ? U32_MAX : READ_ONCE(sk->sk_max_ack_backlog));
 	if (!ret)
 		sk->sk_data_ready(sk);
 	sock_put(sk);

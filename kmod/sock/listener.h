@@ -32,12 +32,15 @@ void vqp_listener_remove(struct vqp_sock *vs);
 
 /*
  * Give the server's end of a connection to the listener of its names in ns: whoever waits there is
- * woken. 0; -ECONNREFUSED: nobody listens; -EAGAIN: its backlog is full. Process context.
+ * woken. 0; -ECONNREFUSED: nobody listens; -EAGAIN: its backlog is full, unless the connection was
+ * `promised` when it was not. Process context.
  */
-int vqp_listener_offer(const struct vqp_ns *ns, struct vqp_stream *server);
+int vqp_listener_offer(const struct vqp_ns *ns, struct vqp_stream *server, bool promised);
 
 /* Is there one that has these names? What offer says later counts. Process context. */
 bool vqp_listener_exists(const struct vqp_ns *ns, const u8 *gid, u16 port);
+/* And has its backlog room for one more than was promised? */
+bool vqp_listener_has_room(const struct vqp_ns *ns, const u8 *gid, u16 port, u32 promised);
 
 /* The oldest connection that nobody has accepted, or NULL. */
 struct vqp_stream *vqp_listener_take(struct vqp_sock *vs);

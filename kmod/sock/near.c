@@ -41,7 +41,7 @@ static int near_connect(struct sock *sk, struct vqp_ns *ns, struct vqp_ns *peer,
 		return PTR_ERR(s);
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		s->ops->set_window(s, READ_ONCE(sk->sk_rcvbuf));
-	ret = vqp_listener_offer(peer, s->peer);
+	ret = vqp_listener_offer(peer, s->peer, false);
 	if (ret) {
 		vqp_pair_abandon(s);
 		return ret;
@@ -74,7 +74,7 @@ int vqp_near_connect(struct sock *sk, struct vqp_names *names)
 	sock_owned_by_me(sk);
 	peer = vqp_ns_of_tenant(sock_net(sk), names->remote);
 	if (!peer)
-		return ret;
+		return -EREMOTE;
 	if (vqp_route_find(sk, names))
 		ns = vqp_ns_of_tenant(sock_net(sk), names->local);
 	if (ns && ns->vnet == vqp_ns_net(sock_net(sk)))

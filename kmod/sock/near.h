@@ -9,7 +9,8 @@ struct vqp_names;
 /*
  * Connect sk within the node, if its namespace and that of names->remote have sockets on, and there
  * is a listener. 0: it is connected; -EADDRNOTAVAIL: it is bound to a port that has a connection of
- * these names; another -errno: by TCP. Under lock_sock().
+ * these names; -EREMOTE: the address is not on this node; another -errno: by TCP. Under
+ * lock_sock().
  */
 int vqp_near_connect(struct sock *sk, struct vqp_names *names);
 

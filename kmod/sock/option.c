@@ -126,11 +126,11 @@ static int option_set_socket(struct socket *sock, int name, sockptr_t value, uns
 		return ret;
 	if (inner)
 		ret = sock_setsockopt(inner, SOL_SOCKET, name, value, bytes);
-	if ((name == SO_RCVBUF || name == SO_RCVBUFFORCE) && vqp_sock_kind(vs) == VQP_SOCK_NEAR)
+	if ((name == SO_RCVBUF || name == SO_RCVBUFFORCE) && vqp_sock_is_conn(vs))
 		vs->stream->ops->set_window(vs->stream,
 					    READ_ONCE(sock->sk->sk_rcvbuf));
 	/* What is there may be enough now. */
-	if (name == SO_RCVLOWAT && vqp_sock_kind(vs) == VQP_SOCK_NEAR)
+	if (name == SO_RCVLOWAT && vqp_sock_is_conn(vs))
 		vqp_stream_tell(vs->stream);
 	return ret;
 }
@@ -166,7 +166,7 @@ static int option_set(struct socket *sock, int level, int name, sockptr_t value,
 	if (level == SOL_SOCKET && !option_is_inner(name))
 		return option_set_socket(sock, name, value, bytes);
 	/* The inner socket is not connected, and would take what TCP refuses to one that is. */
-	if (vqp_sock_kind(vqp_sk(sock->sk)) == VQP_SOCK_NEAR && level == SOL_TCP) {
+	if (vqp_sock_is_conn(vqp_sk(sock->sk)) && level == SOL_TCP) {
 		if (name == TCP_FASTOPEN)
 			return -EINVAL;
 		if (name == TCP_ULP)
@@ -225,7 +225,7 @@ int vqp_getsockopt(struct socket *sock, int level, int name, char __user *value,
 	const int kept = option_of(level, name);
 	struct socket *inner;
 
-	if (level == SOL_TCP && name == TCP_INFO && vqp_sock_kind(vs) == VQP_SOCK_NEAR)
+	if (level == SOL_TCP && name == TCP_INFO && vqp_sock_is_conn(vs))
 		return option_info(sock->sk, value, bytes);
 	if (kept >= 0) {
 		const bool set = vs->set & BIT(kept);
@@ -258,7 +258,7 @@ int vqp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	struct vqp_sock *vs = vqp_sk(sock->sk);
 	struct socket *inner;
 
-	if (vqp_sock_kind(vs) != VQP_SOCK_NEAR) {
+	if (!vqp_sock_is_conn(vs)) {
 		inner = option_inner(sock->sk);
 		return IS_ERR(inner) ? PTR_ERR(inner) : inner->ops->ioctl(inner, cmd, arg);
 	}

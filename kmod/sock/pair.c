@@ -29,6 +29,11 @@ static bool pair_is_writable(struct vqp_stream *s)
 }
 
 /* The bytes beyond half a window: TCP would have them still, the receiver's half being full. */
+static u32 pair_unread(const struct vqp_stream *s)
+{
+	return READ_ONCE(s->peer->unread);
+}
+
 static u32 pair_excess(struct vqp_stream *s)
 {
 	const struct vqp_stream *to = s->peer;
@@ -92,6 +97,7 @@ static void pair_set_window(struct vqp_stream *s, u32 bytes)
 
 static void pair_close(struct vqp_stream *s, bool reset)
 {
+	vqp_limit_uncharge(&s->ns->limits[VQP_LIMIT_STREAMS], 1);
 	if (reset)
 		vqp_stream_break(s->peer, ECONNRESET);
 	else
@@ -113,11 +119,13 @@ static void pair_release(struct kref *ref)
 }
 
 static const struct vqp_stream_ops pair_ops = {
+	.kind = VQP_SOCK_NEAR,
 	.event = VQP_EV_SOCK_NEAR,
 	.send = pair_send,
 	.push = pair_push,
 	.finish = pair_finish,
 	.is_writable = pair_is_writable,
+	.unread = pair_unread,
 	.excess = pair_excess,
 	.consumed = pair_consumed,
 	.set_window = pair_set_window,

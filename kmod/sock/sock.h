@@ -4,6 +4,7 @@
  * socket of this module, whose connection is of one kind, decided before its first byte:
  *
  *  - near: the peer's listener is on this node. Two streams (pair.h) lead from socket to socket.
+ *  - far: it is on another node. Frames go there and back by the kernel's own VQPs (far.h).
  *  - TCP: anything else. An inner socket of the kernel's TCP (inner.h) has the connection, and the
  *    calls are handed to it.
  *
@@ -94,6 +95,14 @@ static inline struct vqp_sock *vqp_sk(const struct sock *sk)
 static inline enum vqp_sock_kind vqp_sock_kind(const struct vqp_sock *vs)
 {
 	return smp_load_acquire(&vs->kind);	/* pairs with vqp_sock_become() */
+}
+
+/* Is it connected by vqp, be it near or far? */
+static inline bool vqp_sock_is_conn(const struct vqp_sock *vs)
+{
+	const enum vqp_sock_kind kind = vqp_sock_kind(vs);
+
+	return kind == VQP_SOCK_NEAR || kind == VQP_SOCK_FAR;
 }
 
 /* Is there a rule about its packets? Filters are looked for, since not all kernels tell of them. */

@@ -20,6 +20,7 @@ struct chunk {
 
 #define CHUNK_BYTES	(PAGE_SIZE - sizeof(struct chunk))
 
+static_assert(VQP_STREAM_PAGE_BYTES <= CHUNK_BYTES);
 
 /* The clients' ends by their names: no two of a tenant have the same at a time. */
 static DEFINE_HASHTABLE(stream_names, 14);
@@ -160,12 +161,18 @@ void __init vqp_stream_table_init(void)
 		spin_lock_init(&stream_names_locks[i]);
 }
 
+void vqp_names_set(struct vqp_names *to, const u8 *local, u16 local_port, const u8 *remote,
+		   u16 remote_port)
+{
+	memcpy(to->local, local, VQP_GID_BYTES);
+	memcpy(to->remote, remote, VQP_GID_BYTES);
+	to->local_port = local_port;
+	to->remote_port = remote_port;
+}
+
 void vqp_names_turn(struct vqp_names *to, const struct vqp_names *from)
 {
-	memcpy(to->local, from->remote, VQP_GID_BYTES);
-	memcpy(to->remote, from->local, VQP_GID_BYTES);
-	to->local_port = from->remote_port;
-	to->remote_port = from->local_port;
+	vqp_names_set(to, from->remote, from->remote_port, from->local, from->local_port);
 }
 
 int vqp_stream_name(struct vqp_stream *s, const struct vqp_names *names)
@@ -181,7 +188,8 @@ int vqp_stream_name(struct vqp_stream *s, const struct vqp_names *names)
 			ret = -EADDRINUSE;
 	if (!ret) {
 		s->names = *names;
-		vqp_names_turn(&s->peer->names, names);
+		if (s->peer)
+			vqp_names_turn(&s->peer->names, names);
 		s->name_bucket = bucket;
 		hlist_add_head(&s->name_node, &stream_names[bucket]);
 	}
@@ -269,7 +277,6 @@ void vqp_stream_close(struct vqp_stream *s, bool reset)
 	spin_lock(&s->ns->streams_lock);
 	list_del_init(&s->ns_link);
 	spin_unlock(&s->ns->streams_lock);
-	vqp_limit_uncharge(&s->ns->limits[VQP_LIMIT_STREAMS], 1);
 	stream_unname(s);
 	spin_lock_bh(&s->lock);
 	s->sk = NULL;
@@ -311,7 +318,8 @@ static void streams_kill(struct vqp_ns *ns)
 
 	while ((s = streams_take(ns))) {
 		vqp_stream_break(s, ECONNRESET);
-		vqp_stream_break(s->peer, ECONNRESET);
+		if (s->peer)
+			vqp_stream_break(s->peer, ECONNRESET);
 		vqp_stream_put(s);
 		cond_resched();
 	}
@@ -329,7 +337,9 @@ static void *stream_take_room(struct vqp_stream *to, struct chunk **new, u32 *n)
 	struct chunk *chunk = stream_last(to);
 
 	lockdep_assert_held(&to->lock);
-	*n = min(*n, to->window - to->unread);
+	/* What comes from another node is within the window that its sender was told. */
+	if (to->peer)
+		*n = min(*n, to->window - to->unread);
 	if (!chunk || chunk->end == CHUNK_BYTES) {
 		chunk = *new;
 		if (!chunk)
@@ -350,7 +360,7 @@ static void *stream_try_room(struct vqp_stream *to, struct chunk **new, u32 *n)
 	spin_lock_bh(&to->lock);
 	if (to->closed)
 		room = ERR_PTR(-EPIPE);
-	else if (to->unread >= to->window)
+	else if (to->peer && to->unread >= to->window)
 		room = ERR_PTR(-EAGAIN);
 	else
 		room = stream_take_room(to, new, n);
@@ -416,6 +426,36 @@ void vqp_stream_fill(struct vqp_stream *to, u32 n)
 			stream_drop(to, chunk);
 	}
 	spin_unlock_bh(&to->lock);
+}
+
+int vqp_stream_append(struct vqp_stream *s, const void *data, u32 bytes)
+{
+	struct chunk *new = NULL;
+	int ret = 0;
+	void *room;
+	u32 n;
+
+	while (bytes) {
+		n = bytes;
+		room = stream_try_room(s, &new, &n);
+		if (IS_ERR(room)) {
+			ret = PTR_ERR(room);
+			break;
+		}
+		if (room) {
+			memcpy(room, data, n);
+			vqp_stream_fill(s, n);
+			data += n;
+			bytes -= n;
+			continue;
+		}
+		new = chunk_alloc(NULL);
+		if (!new)
+			return -ENOMEM;
+	}
+	if (new)
+		chunk_free(new);
+	return ret;
 }
 
 void vqp_stream_tell(struct vqp_stream *to)

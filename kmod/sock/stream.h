@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A stream is one end of a connection: what has arrived there and is unread. The other end is on
- * this node (pair.h). The reader copies bytes out of the stream's pages, and
+ * this node (pair.h) or on another (far.h). The reader copies bytes out of the stream's pages, and
  * there is one at a time, since it has lock_sock() of its socket. Who fills them is one at a time,
- * too: the peer's program, with lock_sock() of its own socket.
+ * too: the peer's program, with lock_sock() of its own socket, or the work that takes what comes
+ * from other nodes.
  *
- * Pages come as they are needed. They are charged to the sender: to its memory
+ * Pages come as they are needed. Within the node they are charged to the sender: to its memory
  * cgroup, to the budget (budget.h) and to its namespace's limit on bytes. What it leaves unread
  * when it closes is charged to the reader's namespace, if that may have it. Each stream may have
  * one page beyond the budget and the limit, so that every connection gets on; a sender that gets no
@@ -28,6 +29,8 @@ struct sock;
 struct vqp_ns;
 struct vqp_ns_user;
 
+/* The least that a page of unread bytes has room for. */
+#define VQP_STREAM_PAGE_BYTES	(PAGE_SIZE - 64)
 #define VQP_STREAM_WINDOW	(512 << 10)	/* the most unread bytes, unless SO_RCVBUF says */
 
 /* Addresses, as GIDs, and ports of a connection, as one end sees it. */
@@ -40,6 +43,7 @@ struct vqp_stream;
 
 /* What the kinds of connections do each in its own way. */
 struct vqp_stream_ops {
+	enum vqp_sock_kind kind;	/* of their sockets */
 	enum vqp_event event;		/* counts the sockets that have a connection of the kind */
 
 	/* ---- For the sender, under lock_sock(). ---- */
@@ -55,6 +59,8 @@ struct vqp_stream_ops {
 	void (*finish)(struct vqp_stream *s);
 	/* Is there room worth waking a sender for? A guess, also for poll(2). */
 	bool (*is_writable)(struct vqp_stream *s);
+	/* Bytes that the peer has not read, as far as this node knows. Any context. */
+	u32 (*unread)(const struct vqp_stream *s);
 	/* What TCP would have to send yet: for SIOCOUTQ, and for close(2) that lingers. A guess. */
 	u32 (*excess)(struct vqp_stream *s);
 
@@ -77,7 +83,7 @@ struct vqp_stream_ops {
 struct vqp_stream {
 	const struct vqp_stream_ops *ops;
 	struct kref *ref;		/* that of the memory which it is in */
-	struct vqp_stream *peer;	/* the other end, constant */
+	struct vqp_stream *peer;	/* the other end, constant; NULL: it is on another node */
 	struct vqp_names names;		/* constant once vqp_stream_name() has given them */
 	struct hlist_node name_node;	/* in stream_names, under its bucket's lock; or unhashed */
 	u32 name_bucket;		/* where that is; constant once it has names */
@@ -89,7 +95,8 @@ struct vqp_stream {
 	struct list_head chunks;	/* the pages of what is unread, oldest first */
 	u32 unread;			/* bytes */
 	u32 window;			/* the most of them */
-	u64 came;			/* all bytes that were sent here, for who looks on */
+	u64 came;			/* all bytes that have arrived here */
+	u64 sent;			/* all that the reader has sent; under its lock_sock() */
 	bool filling;			/* The sender copies into the last chunk, unlocked. */
 	/* The sender waits for a page, and not for the window: the reader is told of any byte. */
 	bool starved;
@@ -108,6 +115,9 @@ void vqp_stream_init(struct vqp_stream *s, const struct vqp_stream_ops *ops, str
 /* Have the end of its namespace break the stream. -ESHUTDOWN: it has ended. */
 int __must_check vqp_stream_list(struct vqp_stream *s);
 
+/* The names of an end between two addresses. */
+void vqp_names_set(struct vqp_names *to, const u8 *local, u16 local_port, const u8 *remote,
+		   u16 remote_port);
 /* The names as the peer sees them. */
 void vqp_names_turn(struct vqp_names *to, const struct vqp_names *from);
 
@@ -121,7 +131,7 @@ int vqp_stream_name(struct vqp_stream *client, const struct vqp_names *names);
 void vqp_stream_attach(struct vqp_stream *s, struct sock *sk);
 
 /*
- * Close an end, which was listed and charged to VQP_LIMIT_STREAMS: what is unread is dropped, and
+ * Close an end, which was listed: what is unread is dropped, and
  * the peer is told the end, or with `reset` that the connection is broken. No callback of the
  * socket is under way when it returns. Who waits at it yet finds it broken. The end's memory stays
  * until vqp_stream_put().
@@ -153,6 +163,8 @@ void vqp_stream_hand_over(struct vqp_stream *s);
 void *vqp_stream_room(struct vqp_stream *to, u32 *n);
 /* `n` bytes are in it, perhaps none. */
 void vqp_stream_fill(struct vqp_stream *to, u32 n);
+/* Bytes have come from another node, whose window is charged: -EPIPE, -ENOMEM. */
+int __must_check vqp_stream_append(struct vqp_stream *s, const void *data, u32 bytes);
 /* Wake the reader if it waits and there is enough to read. */
 void vqp_stream_tell(struct vqp_stream *to);
 

@@ -82,23 +82,26 @@ void vqp_sock_info_of_tcp(const struct sock *sk, struct vqp_sock_info *info)
 }
 
 /* The state that TCP would have, but for those that are over with the next packet. */
-static u32 info_near_state(const struct vqp_stream *s)
+static u32 info_conn_state(const struct vqp_sock *vs, const struct vqp_stream *s)
 {
-	const bool sent = READ_ONCE(s->peer->finished), came = READ_ONCE(s->finished);
+	const bool sent = READ_ONCE(vs->inet.sk.sk_shutdown) & SEND_SHUTDOWN;
+	const bool came = READ_ONCE(s->finished);
 
 	if (READ_ONCE(s->err) || (sent && came))
 		return TCP_CLOSE;
 	return sent ? TCP_FIN_WAIT2 : came ? TCP_CLOSE_WAIT : TCP_ESTABLISHED;
 }
 
-static void info_put_near(const struct vqp_stream *s, struct vqp_sock_info *info)
+static void info_put_conn(const struct vqp_sock *vs, struct vqp_sock_info *info)
 {
+	const struct vqp_stream *s = READ_ONCE(vs->stream);
+
 	info->names = s->names;
-	info->tcp_state = info_near_state(s);
-	info->tx_bytes = READ_ONCE(s->peer->came);
+	info->tcp_state = info_conn_state(vs, s);
+	info->tx_bytes = READ_ONCE(s->sent);
 	info->rx_bytes = READ_ONCE(s->came);
 	info->recv_queue = READ_ONCE(s->unread);
-	info->send_queue = READ_ONCE(s->peer->unread);
+	info->send_queue = s->ops->unread(s);
 	info->window = READ_ONCE(s->window);
 }
 
@@ -121,8 +124,8 @@ void vqp_sock_info_get(const struct vqp_sock *vs, struct vqp_sock_info *info)
 	/* After the kind: a listener has had one before it was one. */
 	inner = vqp_inner_of(vs);
 	info_put_net(&vs->inet.sk, info);
-	if (info->kind == VQP_SOCK_NEAR)
-		info_put_near(READ_ONCE(vs->stream), info);
+	if (info->kind == VQP_SOCK_NEAR || info->kind == VQP_SOCK_FAR)
+		info_put_conn(vs, info);
 	else if (info->kind == VQP_SOCK_LISTENER)
 		info_put_listener(vs, inner->sk, info);
 	else if (inner)

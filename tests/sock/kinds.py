@@ -202,6 +202,36 @@ def broken(address, port):
         f.write(what)
 
 
+def prompt(address, port, when):
+    """Send something once the file `when` is there, and wait until the connection breaks."""
+    ready = background()
+    l = listener(address, port, VQP)
+    ready()
+    s, _ = l.accept()
+    s.settimeout(None)
+    eventually(lambda: os.path.exists(when))
+    s.send(b"1")
+    assert errno_of(s.recv, 1) == "ECONNRESET"
+    os.rename(when, when + ".done")
+
+
+def spend(address, port, count):
+    """Connect so often, have each connection carry as much as fills its window, both ways, and keep all."""
+    kept = []
+    for _ in range(int(count)):
+        s = make()
+        s.connect((address, int(port)))
+        sender = threading.Thread(target=s.sendall, args=(bytes(1 << 20),))
+        sender.start()
+        left = 1 << 20
+        while left:
+            left -= len(s.recv(left))
+        sender.join()
+        kept.append(s)
+    background()()
+    threading.Event().wait()
+
+
 def keep(address, port, count):
     """Connect so often, and keep all."""
     kept = []

@@ -14,10 +14,14 @@ SERVE_PORT=7200
 # Y or N: do programs that ask for TCP get such sockets?
 hook() { echo "$1" >/sys/module/vqp/parameters/hook; }
 
-# NODE: the bridge of its boxes, from which the other node's are reached
+# For how many milliseconds a connect waits for another node
+CONNECT_MS=/sys/module/vqp/parameters/connect_ms
+
+# NODE: the bridge of its boxes, from which the other node's are reached. No connection is of TCP because nodes are slow.
 bridge() {
 	local other=$((3 - $1))
 
+	echo 60000 >$CONNECT_MS
 	ip link add br-sock type bridge
 	ip address add "10.95.$1.1/24" dev br-sock
 	ip address add "fd95:$1::1/64" dev br-sock nodad
@@ -58,9 +62,10 @@ stop_serving() {
 
 gone_sockt() { ! pgrep -x sockt; }
 
-# What does not hold for vqp: TCP's table does not know the ports of near connections; and what a listener has accepted
-# by TCP is a socket of TCP. docs/sockets.md has more of both.
-declare -A differs=(["258 near"]="bind-of-client,bind-restart" ["258 tcp"]="option-identity")
+# What does not hold for vqp: TCP's table does not know the ports of near and far connections; and what a listener has
+# accepted by TCP is a socket of TCP. docs/sockets.md has more of both.
+declare -A differs=(["258 near"]="bind-of-client,bind-restart" ["258 far"]="bind-of-client,bind-restart"
+	["258 tcp"]="option-identity")
 
 # PROTOCOL KIND ARGUMENT...: sockt there, where connections by vqp are of that kind; $SHOWN: what SO_PROTOCOL tells, if it
 # is another
@@ -88,7 +93,7 @@ cases_here6() {
 
 # PROTOCOL GROUP...: from a box of this node to one of the other
 cases_there() {
-	cases_of_kind "$1" tcp --near=10.95.1.2 --far=10.95.2.2 "--port=$SERVE_PORT" "${@:2}"
+	cases_of_kind "$1" far --near=10.95.1.2 --far=10.95.2.2 "--port=$SERVE_PORT" "${@:2}"
 }
 
 # PROTOCOL GROUP...: in a box alone, by the loopback address
@@ -101,6 +106,7 @@ wired_end() {
 	local name
 
 	stop_serving
+	echo 300 >$CONNECT_MS
 	for name in near beside far; do
 		ip link del "$name" 2>/dev/null || true
 	done

@@ -32,6 +32,7 @@ enum vqp_sock_kind {
 	VQP_SOCK_LISTENER,
 	VQP_SOCK_NEAR,			/* a connection within the node */
 	VQP_SOCK_TCP,			/* It stays so, be it connected or not. */
+	VQP_SOCK_FAR,			/* a connection to another node, by vqp */
 };
 
 /* Whether programs that ask for TCP get such sockets where these are on. */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Connections to other nodes. The two ends exchange frames (engine/stream_frame.h) by trunks; a
+ * struct vqp_far is the end on this node, with the stream of what has arrived. Each end gives the
+ * connection a number of its own, which is random enough that those of an earlier life of a node
+ * mean nothing to the next.
+ *
+ * A server's end, a half until then, is given to the listener when the client goes on: it says so
+ * by its first frame after OPEN_ACK. One that has given up by then, and connects by TCP, rejects
+ * the OPEN_ACK. So no connection is accepted twice.
+ *
+ * A sender sends no more than its peer has said that there is room for. What a receiver tells of is
+ * charged to its namespace and the budget, but for a page, before it tells; so what arrives has
+ * memory. The window begins with that page, doubles while what is unread fills a half of it or the
+ * sender waits for room, and shrinks where the budget has no more. Where nothing has come for a
+ * second, the sender is asked to give its room back, so that an idle connection has a page again.
+ * Frames under way are charged to the sender.
+ */
+#ifndef VQP_SOCK_FAR_H
+#define VQP_SOCK_FAR_H
+
+#include <linux/completion.h>
+#include <linux/container_of.h>
+#include <linux/kref.h>
+#include <linux/types.h>
+#include "engine/stream_credit.h"
+#include "sock/stream.h"
+#include "sock/trunk.h"
+
+struct vqp_ns;
+
+enum vqp_far_state {
+	VQP_FAR_CONNECTING,		/* The peer has not answered yet. */
+	VQP_FAR_HALF,			/* a server's: the client has not said that it goes on */
+	VQP_FAR_OPEN,
+	VQP_FAR_GONE,			/* The peer has no such connection any more. */
+};
+
+struct vqp_far {
+	struct vqp_stream s;		/* what has arrived; its lock guards all from `state` on */
+	struct kref ref;
+	struct vqp_trunk *trunk;	/* towards the peer, referenced; constant */
+	struct vqp_trunk_user user;	/* of trunk; `peer` is constant once it is OPEN */
+	struct hlist_node node;		/* in the table by id, under its lock; or unhashed */
+	u32 id;				/* constant */
+	/* A half is in far_halves by s.pending, and in ns->halves; under fars_lock. */
+	bool half;
+	struct list_head half_link;
+	unsigned long half_since;	/* in jiffies */
+	struct completion answered;	/* The peer has answered the OPEN, or never will. */
+	u8 state;			/* enum vqp_far_state */
+	u8 due;				/* bits of enum vqp_far_due (far_due.h) */
+	bool ready;			/* The peer knows the connection: bytes may be sent. */
+	bool fin;			/* It was told, or will be, that nothing more comes. */
+	bool starved;			/* The sender waits for a page of the budget. */
+	bool waited;			/* It has waited for room since it sent the latest bytes. */
+	int answer;			/* a connect's result, before `answered` */
+	struct vqp_credit credit;	/* what this end may send */
+	u32 under_way;			/* of that, bytes that the peer's kernel may not have yet */
+	u32 frames;			/* frames of the stream under way */
+	u32 received;			/* bytes that have come; s.unread of them are unread */
+	u32 granted;			/* so many may come in all */
+	u32 told;			/* so many of them the peer was told of */
+	/* The peer is to give room back, and is told of none until it has. */
+	bool recalling;
+	u32 seen;			/* `received` when vqp_far_recall() last looked */
+	u32 pages;			/* charged for what may come or is unread; one is not */
+	u32 window_max;			/* of vqp_stream.window */
+};
+
+static inline struct vqp_far *vqp_far_of(const struct vqp_stream *s)
+{
+	return container_of(s, struct vqp_far, s);
+}
+
+static inline struct vqp_far *vqp_far_of_user(struct vqp_trunk_user *user)
+{
+	return container_of(user, struct vqp_far, user);
+}
+
+/*
+ * May a namespace have a connection with that peer, where one end listens at that port? 0;
+ * -EACCES: sockets are off, or the namespace's rules put it out; -EHOSTUNREACH.
+ */
+int vqp_far_may(const struct vqp_ns *ns, const u8 *peer, u16 port);
+
+void vqp_far_put(struct vqp_far *far);
+void vqp_far_release(struct kref *ref);	/* vqp_stream_ops.release */
+
+/* Nothing more is sent. A connect is told `err`, if it waits yet. True: it did. */
+bool vqp_far_set_gone(struct vqp_far *far, int err);
+
+#endif

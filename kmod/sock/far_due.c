@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/bits.h>
+#include <linux/bitops.h>
+#include "engine/stream_frame.h"
+#include "sock/far.h"
+#include "sock/far_due.h"
+#include "sock/far_table.h"
+#include "sock/stream.h"
+#include "sock/trunk.h"
+
+void vqp_far_set_due(struct vqp_far *far, enum vqp_far_due what)
+{
+	lockdep_assert_held(&far->s.lock);
+	far->due |= BIT(what);
+	vqp_trunk_due(far->trunk, &far->user);
+}
+
+/* Almost any frame says how much has been read, and how much room there is. */
+void vqp_far_fill(struct vqp_far *far, struct vqp_frame *frame, u8 type)
+{
+	const u32 taken = far->received - far->s.unread;
+
+	lockdep_assert_held(&far->s.lock);
+	*frame = (struct vqp_frame) {
+		.type = type,
+		.to = far->user.peer,
+		.from = far->id,
+	};
+	if (type == VQP_FRAME_RST || type == VQP_FRAME_RECALL)
+		return;
+	frame->taken = taken;
+	if (!far->recalling) {
+		frame->room = far->granted - taken;
+		far->told = far->granted;
+	}
+	if (type == VQP_FRAME_FIN)
+		frame->seq = far->credit.sent;
+	if (type == VQP_FRAME_RETURN)
+		frame->seq = far->credit.limit;
+	if (type == VQP_FRAME_OPEN) {
+		frame->src_port = far->s.names.local_port;
+		frame->dst_port = far->s.names.remote_port;
+	}
+}
+
+static const u8 far_due_types[] = {
+	[VQP_FAR_DUE_OPEN]	= VQP_FRAME_OPEN,
+	[VQP_FAR_DUE_ACK]	= VQP_FRAME_OPEN_ACK,
+	[VQP_FAR_DUE_CREDIT]	= VQP_FRAME_CREDIT,
+	[VQP_FAR_DUE_RECALL]	= VQP_FRAME_RECALL,
+	[VQP_FAR_DUE_RETURN]	= VQP_FRAME_RETURN,
+	[VQP_FAR_DUE_FIN]	= VQP_FRAME_FIN,
+	[VQP_FAR_DUE_RST]	= VQP_FRAME_RST,
+};
+
+/* The next frame that is due; false: there is none, or the peer would not know it. */
+static bool far_next(struct vqp_far *far, struct vqp_frame *frame)
+{
+	u32 what;
+
+	lockdep_assert_held(&far->s.lock);
+	if (far->state == VQP_FAR_GONE)
+		far->due &= BIT(VQP_FAR_DUE_RST);
+	if (!far->due || (far->state == VQP_FAR_CONNECTING && far->due != BIT(VQP_FAR_DUE_OPEN)))
+		return false;
+	what = __ffs(far->due);
+	far->due &= ~BIT(what);
+	vqp_far_fill(far, frame, far_due_types[what]);
+	return true;
+}
+
+/* 0; -EAGAIN: not now; or the connection is to break. */
+static int far_tell_one(struct vqp_far *far, const struct vqp_frame *frame)
+{
+	struct vqp_frame_send *f = vqp_trunk_frame(far->trunk, &far->user, 0);
+	int ret;
+
+	if (!f)
+		return -ENOMEM;
+	ret = vqp_trunk_post(f, frame);
+	if (ret) {
+		vqp_trunk_frame_free(f);
+		return ret;
+	}
+	if (frame->type == VQP_FRAME_OPEN_ACK) {
+		spin_lock_bh(&far->s.lock);
+		WRITE_ONCE(far->ready, true);
+		spin_unlock_bh(&far->s.lock);
+		vqp_stream_wake_writer(&far->s);
+	}
+	return 0;
+}
+
+bool vqp_far_tell(struct vqp_trunk_user *user)
+{
+	struct vqp_far *far = vqp_far_of_user(user);
+	struct vqp_frame frame;
+	bool any = true;
+	int ret = 0;
+	u8 due = 0;
+
+	while (!ret) {
+		spin_lock_bh(&far->s.lock);
+		due = far->due;
+		any = far_next(far, &frame);
+		spin_unlock_bh(&far->s.lock);
+		if (!any)
+			break;
+		ret = far_tell_one(far, &frame);
+	}
+	/* What it was not told, it is told later; or it cannot be told any more. */
+	if (ret == -EAGAIN) {
+		spin_lock_bh(&far->s.lock);
+		far->due |= due;
+		spin_unlock_bh(&far->s.lock);
+		return false;
+	}
+	if (ret)
+		vqp_far_break(far);
+	return true;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The table of ends on this node: by number, by which frames find them, until they are closed; and
+ * the halves, which are servers' ends whose clients have not gone on. Process context.
+ */
+#ifndef VQP_SOCK_FAR_TABLE_H
+#define VQP_SOCK_FAR_TABLE_H
+
+#include <linux/types.h>
+
+struct vqp_far;
+struct vqp_ns;
+
+/* Give a new end its number, and have frames find it until it is unhashed. */
+void vqp_far_hash(struct vqp_far *far);
+void vqp_far_unhash(struct vqp_far *far);
+
+/* The end that a frame is for, which has come to ns from address `gid`, referenced; or NULL. */
+struct vqp_far *vqp_far_find(const struct vqp_ns *ns, const u8 *gid, u32 id);
+
+/* The end is a half from here on, with a reference of the caller's. */
+void vqp_far_add_half(struct vqp_far *far);
+/* Take a half that nobody has got yet: its reference is the caller's. False: it is none. */
+bool vqp_far_take_half(struct vqp_far *far);
+/* If it is a half, the connection comes to nothing before a listener has got it. */
+void vqp_far_drop_half(struct vqp_far *far);
+/* Nothing leads to the peer any more: the connection is broken. */
+void vqp_far_break(struct vqp_far *far);
+/* Drop those of ns, which is dead. */
+void vqp_far_drop_halves(struct vqp_ns *ns);
+/* Drop those whose clients have had time enough. */
+void vqp_far_drop_old_halves(void);
+/* How many are for that port of ns? */
+u32 vqp_far_halves(struct vqp_ns *ns, u16 port);
+
+/* Call fn for each end; fn must not sleep. False: there is none. */
+bool vqp_far_each(void (*fn)(struct vqp_far *far));
+
+#endif

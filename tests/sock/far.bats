@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# bats file_tags=nodes,virtual,debug,budget:240
+# Stream sockets of the protocol IPPROTO_VQP between two nodes: which connections go by vqp and which by
+# TCP, and what ends with what.
+#
+#   node 1: near 10.95.1.2 --- br-sock
+#                                 |
+#                                data0
+#                                 |
+#   node 2: far  10.95.2.2 --- br-sock
+
+bats_require_minimum_version 1.5.0
+load ../lib/testbed
+
+helpers=sock/far.bash
+
+setup_file() {
+	vqp_up
+	on 1 'hook N; bridge 1; wired near 1 2'
+	on 2 'hook N; bridge 2; wired far 2 2'
+	on 1 'known near 10.95.2.2'
+	on 2 'known far 10.95.1.2'
+}
+
+teardown() {
+	fault off && on_each bash -c 'source /vqp/tests/sock/far.bash; stop_socks' &&
+		on 1 'turn near 10.95.1.2 on' && on 2 'turn far 10.95.2.2 on' &&
+		on_each bash -c 'source /vqp/tests/sock/far.bash; no_streams'
+}
+
+teardown_file() {
+	on 1 'wired_end 1; hook Y' && on 2 'wired_end 2; hook Y'
+}
+
+@test "far: both ends' namespaces have sockets on" {
+	on 2 'sock far serve 10.95.2.2 7000'
+	on 1 'ways 1 0 sock near talk 10.95.2.2 7000'
+}
+
+@test "far: 3 MB each way, which is more than a window" {
+	on 2 'sock far serve 0.0.0.0 7000'
+	on 1 'ways 1 0 sock near talk 10.95.2.2 7000 3000000'
+}
+
+@test "far: many one after another, and many at a time" {
+	on 2 'sock far serve 10.95.2.2 7000; sock far hold 10.95.2.2 7001'
+	on 1 'for ((i = 0; i < 10; i++)); do ways 1 0 sock near talk 10.95.2.2 7000 10; done
+		ways 16 0 sock near keep 10.95.2.2 7001 16; ways 1 0 sock near talk 10.95.2.2 7000'
+}
+
+@test "TCP: the peer's listener is one of TCP" {
+	on 2 'sock far serve 0.0.0.0 7002 6'
+	on 1 'ways 0 1 sock near talk 10.95.2.2 7002'
+}
+
+@test "TCP: nobody listens, and is refused; who listens a second later is far" {
+	on 1 'ways 0 1 sock near refused 10.95.2.2 7003'
+	on 2 'sock far serve 10.95.2.2 7003'
+	on 1 'eventually ways 1 0 sock near talk 10.95.2.2 7003'
+}
+
+@test "TCP: sockets are off at the peer; far, once they are on" {
+	on 2 'sock far serve 10.95.2.2 7004; turn far 10.95.2.2 off'
+	on 1 'ways 0 1 sock near talk 10.95.2.2 7004'
+	on 2 'turn far 10.95.2.2 on'
+	on 1 'eventually ways 1 0 sock near talk 10.95.2.2 7004'
+}
+
+@test "far: a connection goes on when sockets are turned off" {
+	on 2 'sock far serve 10.95.2.2 7005 258 "" /run/vqp/go-far'
+	on 1 'ways 1 0 sock near talk_connected 10.95.2.2 7005 /run/vqp/go; turn near 10.95.1.2 off'
+	on 2 'turn far 10.95.2.2 off; touch /run/vqp/go-far'
+	on 1 'go /run/vqp/go'
+}
+
+@test "TCP: the peer's address has no VQP namespace any more" {
+	on 2 'sock far serve 10.95.2.2 7006; vqpctl ns del --tenant 9 --address 10.95.2.2'
+	on 1 'ways 0 1 sock near talk 10.95.2.2 7006'
+}
+
+@test "a slow reader, and one that never reads, keep nobody else" {
+	on 2 'sock far hold 10.95.2.2 7007; sock far slow_reader 10.95.2.2 7008; sock far serve 10.95.2.2 7009'
+	on 1 'ways 8 0 sock near fill 10.95.2.2 7007 8
+		ways 1 0 sock near talk 10.95.2.2 7009 3000000
+		ways 1 0 sock near slow_sender 10.95.2.2 7008'
+}
+
+@test "what nobody has accepted ends with its listener" {
+	on 2 'sock far backlog 10.95.2.2 7010'
+	on 1 'rm -f /run/vqp/broken; ways 1 0 sock near broken 10.95.2.2 7010'
+	on 2 stop_socks
+	on 1 'eventually eval "[[ \$(</run/vqp/broken) == ECONNRESET ]]"'
+}
+
+@test "a peer's process that is killed ends its connection" {
+	on 2 'sock far hold 10.95.2.2 7011'
+	on 1 'rm -f /run/vqp/broken; ways 1 0 sock near broken 10.95.2.2 7011'
+	on 2 stop_socks
+	on 1 'eventually eval "[[ \$(</run/vqp/broken) == end ]]"'
+}
+
+@test "a namespace that goes breaks its connections, under traffic and without" {
+	on 2 'sock far hold 10.95.2.2 7012; sock far hold 10.95.2.2 7013'
+	on 1 'rm -f /run/vqp/broken; ways 4 0 sock near fill 10.95.2.2 7013 4
+		ways 1 0 sock near broken 10.95.2.2 7012'
+	on 2 'vqpctl ns del --tenant 9 --address 10.95.2.2'
+	on 1 'eventually eval "[[ \$(</run/vqp/broken) == ECONNRESET ]]"'
+}
+
+@test "what a process sent before its namespace goes has its end" {
+	on 2 'sock far hold 10.95.2.2 7016'
+	on 1 'rm -f /run/vqp/broken; ways 1 0 sock near broken 10.95.2.2 7016'
+	on 2 'stop_socks; vqpctl ns del --tenant 9 --address 10.95.2.2'
+	on 1 'eventually eval "[[ \$(</run/vqp/broken) == end ]]"'
+}
+
+@test "an end that only reads learns that the other broke while no packet came through" {
+	on 1 'sock near prompt 10.95.1.2 7017 /run/vqp/go'
+	on 2 'rm -f /run/vqp/broken; ways 1 0 sock far broken 10.95.1.2 7017'
+	fault partition 2
+	on 1 'touch /run/vqp/go; within 60 test -e /run/vqp/go.done'
+	fault off
+	on 2 'within 60 eval "[[ \$(</run/vqp/broken) == ECONNRESET ]]"'
+}
+
+@test "connections that were busy and are idle leave the memory to others" {
+	on 2 'sock far serve 10.95.2.2 7018'
+	on 1 'sock near spend 10.95.2.2 7018 80; eventually ways 1 0 sock near talk 10.95.2.2 7018'
+}
+
+@test "far: with loss, all bytes arrive once and in order" {
+	on 2 'sock far serve 10.95.2.2 7014'
+	fault loss 1 1%
+	fault loss 2 1%
+	on 1 'ways 1 0 sock near talk 10.95.2.2 7014 2000000'
+}
+
+@test "the module does not unload while there is a socket, and leaves nothing behind" {
+	on 2 'sock far serve 10.95.2.2 7015'
+	on 1 'ways 1 0 sock near talk 10.95.2.2 7015; ways 1 0 sock near keep 10.95.2.2 7015 1
+		run=0; rmmod vqp || run=$?; ((run)); [[ -e /sys/module/vqp ]]
+		stop_socks; no_streams; vqpctl ns del --tenant 9 --address 10.95.1.2
+		eventually eval "[[ \$(alive trunk) == 0 ]]"'
+}
