@@ -20,7 +20,7 @@ setup_file() {
 
 teardown() {
 	fault off
-	on 1 stop_all && on 2 'rm -f /run/vqp/asking; stop_all'
+	on 1 stop_all && on 2 'rm -f /run/vqp/asking; stop_all; vqpctl ns set --netns lookups-b --max-rate unlimited'
 }
 
 teardown_file() {
@@ -42,12 +42,15 @@ teardown_file() {
 	fault partition 1
 	on 2 'looks_up_at_most 20 sleep 3; storm_ends_within 20'
 }
-@test "a process with 2,000 VQPs whose target and meta server are silent is gone soon after it is killed" {
-	on 1 'serve lookups-a echo-server 700; kill -STOP $pid'
-	# each has a context at its target: what is told that there is none for 20 s fails, and ends the process
-	on 2 'NODE_TIMEOUT=300 storm lookups-b 10.97.0.1 700 2000'
+@test "a process with 5,000 VQPs whose target and meta server are silent waits for none of them when it is killed" {
+	on 2 tells_by_probes || skip "this kernel has no events by kprobes"
+	on 1 'serve lookups-a echo-server 700 --bytes=4000; kill -STOP $pid'
+	# Requests that a rate holds back do not fail, however long the machine takes to post all of them; some 16 a
+	# second are sent. The target has contexts for the first two thousand.
+	on 2 'vqpctl ns set --netns lookups-b --max-rate 64K'
+	NODE_TIMEOUT=300 on 2 'storm lookups-b 10.97.0.1 700 5000 4000'
 	fault partition 1
-	on 2 'sleep 3; storm_ends_within 20'
+	NODE_TIMEOUT=300 on 2 'storm_ends_without_lookups lookups-b 5000'
 }
 @test "who asks for what nobody has does not keep another tenant waiting" {
 	on 1 'box lookups-e 14 10.97.0.5; serve lookups-e echo-server 700'
