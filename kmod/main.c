@@ -15,7 +15,7 @@
 #include "meta/client.h"
 #include "meta/lookup.h"
 #include "meta/rpc.h"
-#include "netlink.h"
+#include "netlink/netlink.h"
 #include "ns/namespace.h"
 #include "queue/carrier.h"
 #include "queue/vqp.h"
