@@ -16,7 +16,7 @@ enum kind { U8 = 1, U32, U64, LIMIT, FLAG, GID, STRING, ENUM, NEST, SOCKETS };
 static const char *const qp_states[] = { "init", "bound", "connected", "error", NULL };
 static const char *const carriers[] = { "none", "loop", "dc", "rc", NULL };
 static const char *const hooks[] = { "idle", "armed", "refused", "off", NULL };
-static const char *const sock_kinds[] = { "unconnected", "listener", "near", "tcp", NULL };
+static const char *const sock_kinds[] = { "unconnected", "listener", "near", "tcp", "far", NULL };
 /* as <netinet/tcp.h> numbers them, and ss calls them */
 static const char *const tcp_states[] = {
 	"unknown", "established", "syn-sent", "syn-recv", "fin-wait-1", "fin-wait-2", "time-wait", "closed",
@@ -85,6 +85,8 @@ static const struct spec {
 	[VQP_ATTR_RECV_QUEUE]	 = { "recv_queue", U32 },
 	[VQP_ATTR_SEND_QUEUE]	 = { "send_queue", U32 },
 	[VQP_ATTR_WINDOW]	 = { "window", U32 },
+	[VQP_ATTR_RESENT]	 = { "resent", U64 },
+	[VQP_ATTR_FLOW]		 = { "flow", U32 },
 };
 
 static int spec_by_name(const char *name)

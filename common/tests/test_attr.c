@@ -144,20 +144,20 @@ static void too_much_for_the_buffer_is_refused(void **state)
 static void enums_have_names(void **state)
 {
 	static const uint32_t connected = VQP_QP_CONNECTED, unknown = 99;
-	static const uint32_t near = VQP_SOCK_NEAR, refused = VQP_HOOK_REFUSED, listening = 10;
+	static const uint32_t far = VQP_SOCK_FAR, refused = VQP_HOOK_REFUSED, listening = 10;
 	MESSAGE(msg, 256);
 	json_t *object;
 
 	(void)state;
 	put(msg, VQP_ATTR_QP_STATE, &connected, sizeof(connected));
 	put(msg, VQP_ATTR_CARRIER, &unknown, sizeof(unknown));
-	put(msg, VQP_ATTR_SOCK_KIND, &near, sizeof(near));
+	put(msg, VQP_ATTR_SOCK_KIND, &far, sizeof(far));
 	put(msg, VQP_ATTR_HOOK, &refused, sizeof(refused));
 	put(msg, VQP_ATTR_TCP_STATE, &listening, sizeof(listening));
 	object = vqp_attr_get(msg, 0);
 	unit_assert_string(object, "state", "connected");
 	unit_assert_string(object, "carrier", "99");
-	unit_assert_string(object, "kind", "near");
+	unit_assert_string(object, "kind", "far");
 	unit_assert_string(object, "hook", "refused");
 	unit_assert_string(object, "tcp_state", "listening");
 	json_decref(object);

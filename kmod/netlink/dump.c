@@ -252,6 +252,20 @@ int vqp_dump_cache(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+/* The packets that went again: a far connection's trunk is shared, a connection of TCP is not. */
+static bool dump_put_resent(struct sk_buff *skb, const struct vqp_sock_info *info)
+{
+	const struct vqp_trunk_info *trunk = &info->trunk;
+
+	if (info->kind == VQP_SOCK_TCP)
+		return !nla_put_u64_64bit(skb, VQP_ATTR_RESENT, info->resent, VQP_ATTR_PAD);
+	if (!trunk->flow)
+		return true;
+	return !nla_put(skb, VQP_ATTR_NODE_GID, VQP_GID_BYTES, trunk->node_gid) &&
+	       !nla_put_u32(skb, VQP_ATTR_FLOW, trunk->flow) &&
+	       !nla_put_u64_64bit(skb, VQP_ATTR_RESENT, trunk->resent, VQP_ATTR_PAD);
+}
+
 static int dump_one_sock(const struct vqp_sock_info *info, void *arg)
 {
 	struct dump *d = arg;
@@ -269,7 +283,8 @@ static int dump_one_sock(const struct vqp_sock_info *info, void *arg)
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_RX_BYTES, info->rx_bytes, VQP_ATTR_PAD) &&
 		!nla_put_u32(d->skb, VQP_ATTR_RECV_QUEUE, info->recv_queue) &&
 		!nla_put_u32(d->skb, VQP_ATTR_SEND_QUEUE, info->send_queue) &&
-		!nla_put_u32(d->skb, VQP_ATTR_WINDOW, info->window));
+		!nla_put_u32(d->skb, VQP_ATTR_WINDOW, info->window) &&
+		dump_put_resent(d->skb, info));
 }
 
 /* Sockets come and go all the time: one that does so during the dump may be in it or not. */

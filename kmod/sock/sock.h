@@ -19,9 +19,9 @@
  *
  * Locks, outermost first: lock_sock() of a socket of this module; lock_sock() of an inner socket;
  * a lock of the table of listeners, or vqp_listener.lock, or vqp_ns.streams_lock; vqp_stream.lock,
- * with bottom halves off. That of table.c has none inside. None is held while a
- * process waits, but for lock_sock() while bytes are copied. What is handed to an inner socket is
- * called without lock_sock() of the outer one.
+ * with bottom halves off. That of table.c has none inside but those of a trunk and of its VQP. None
+ * is held while a process waits, but for lock_sock() while bytes are copied. What is handed to an
+ * inner socket is called without lock_sock() of the outer one.
  */
 #ifndef VQP_SOCK_SOCK_H
 #define VQP_SOCK_SOCK_H

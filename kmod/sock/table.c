@@ -8,6 +8,7 @@
 #include <net/sock.h>
 #include <net/tcp_states.h>
 #include "ns/namespace.h"
+#include "sock/far.h"
 #include "sock/inner.h"
 #include "sock/sock.h"
 #include "sock/stream.h"
@@ -67,6 +68,7 @@ static void info_put_tcp(const struct sock *isk, struct vqp_sock_info *info)
 	/* Also of a connection that is over. */
 	info->tx_bytes = READ_ONCE(tp->bytes_sent) - READ_ONCE(tp->bytes_retrans);
 	info->rx_bytes = READ_ONCE(tp->bytes_received);
+	info->resent = READ_ONCE(tp->total_retrans);
 	if (info->tcp_state == TCP_CLOSE)
 		return;
 	info->recv_queue = max_t(int, READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq), 0);
@@ -96,6 +98,8 @@ static void info_put_conn(const struct vqp_sock *vs, struct vqp_sock_info *info)
 {
 	const struct vqp_stream *s = READ_ONCE(vs->stream);
 
+	if (s->ops->kind == VQP_SOCK_FAR)
+		vqp_trunk_look(vqp_far_of(s)->trunk, &info->trunk);
 	info->names = s->names;
 	info->tcp_state = info_conn_state(vs, s);
 	info->tx_bytes = READ_ONCE(s->sent);

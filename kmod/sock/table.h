@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include <linux/vqp.h>
 #include "sock/stream.h"
+#include "sock/trunk.h"
 
 struct sock;
 struct vqp_sock;
@@ -21,6 +22,8 @@ struct vqp_sock_info {
 	u32 recv_queue;			/* unread bytes; of a listener, who waits for accept(2) */
 	u32 send_queue;			/* what the peer has not yet; a listener's backlog */
 	u32 window;			/* the most unread bytes */
+	u64 resent;			/* of TCP: packets that were sent again */
+	struct vqp_trunk_info trunk;	/* of a far connection, what leads to its peer */
 };
 
 /* A new socket, before anybody has it; and one that is released, before anything of it goes. */

@@ -189,6 +189,15 @@ void vqp_trunk_due(struct vqp_trunk *trunk, struct vqp_trunk_user *user);
 /* Send a frame that is no connection's. If too many wait, or without memory, it is lost. */
 void vqp_trunk_reply(struct vqp_trunk *trunk, const struct vqp_frame *frame);
 
+/* What there is to tell of the VQP that a trunk has now; zeros: it has none. */
+struct vqp_trunk_info {
+	u8 node_gid[VQP_GID_BYTES];	/* of the node that it leads to */
+	u32 flow;			/* the number of its flow */
+	u64 resent;			/* packets that the flow has sent again */
+};
+
+void vqp_trunk_look(struct vqp_trunk *trunk, struct vqp_trunk_info *info);	/* any context */
+
 /* Was a connect to that port refused a short time ago, or has the peer not answered one to any? */
 bool vqp_trunk_is_refused(struct vqp_trunk *trunk, u16 port);
 /* A connect has failed with `err`: -ECONNREFUSED is about its port alone. */

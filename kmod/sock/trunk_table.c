@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 #include "base/hash.h"
 #include "ns/namespace.h"
+#include "queue/vqp.h"
 #include "sock/trunk.h"
 #include "sock/trunk_internal.h"
 
@@ -144,6 +145,27 @@ struct vqp_trunk *vqp_trunk_get(struct vqp_ns *ns, const u8 *gid, enum vqp_trunk
 		return ERR_PTR(ret);
 	}
 	return trunk;
+}
+
+void vqp_trunk_look(struct vqp_trunk *trunk, struct vqp_trunk_info *info)
+{
+	struct vqp *vqp;
+
+	*info = (struct vqp_trunk_info){};
+	spin_lock_bh(&trunk->lock);
+	vqp = trunk->vqp;
+	if (vqp)
+		kref_get(&vqp->ref);
+	spin_unlock_bh(&trunk->lock);
+	if (!vqp)
+		return;
+	/* This lock is outside that of the trunk. */
+	spin_lock_bh(&vqp->lock);
+	memcpy(info->node_gid, vqp->dc.dct.node_gid, sizeof(info->node_gid));
+	info->flow = vqp->dc.flow;
+	info->resent = vqp->dc.tx.packets_resent;
+	spin_unlock_bh(&vqp->lock);
+	vqp_put(vqp);
 }
 
 /* ---- The end ---- */

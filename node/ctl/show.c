@@ -151,8 +151,8 @@ int ctl_ss(const struct ctl_args *args)
 	static const struct ctl_column columns[] = {
 		{ "kind", "KIND" }, { "tcp_state", "STATE" }, { "recv_queue", "RECV-Q" }, { "send_queue", "SEND-Q" },
 		{ "gid", "ADDRESS" }, { "port", "PORT" }, { "remote_gid", "PEER" }, { "remote_port", "PEER-PORT" },
-		{ "tx_bytes", "TX" }, { "rx_bytes", "RX" }, { "window", "WINDOW" }, { "tenant", "TENANT" },
-		{ "netns_ino", "NETNS" }, { 0 },
+		{ "tx_bytes", "TX" }, { "rx_bytes", "RX" }, { "window", "WINDOW" }, { "resent", "RESENT" },
+		{ "node_gid", "NODE" }, { "flow", "FLOW" }, { "tenant", "TENANT" }, { "netns_ino", "NETNS" }, { 0 },
 	};
 
 	return dump_table(args, VQP_CMD_SOCK_GET, columns);

@@ -25,3 +25,9 @@ no_streams() {
 turn() {
 	vqpctl ns add --netns "/run/netns/$1" --tenant 9 --address "$2" --name "$1" --sockets "$3" --without-policy
 }
+
+# PORT JQ: of the far connections of this node to there
+ss_of() { vqpctl ss --json | jq -e --argjson port "$1" "map(select(.kind == \"far\" and .remote_port == \$port)) | $2"; }
+
+# PORT JQ: all of them are so, and there is one.
+far_to() { ss_of "$1" "length > 0 and all(.[]; $2)"; }

@@ -136,6 +136,18 @@ teardown_file() {
 	on 1 'ways 1 0 sock near talk 10.95.2.2 7014 2000000'
 }
 
+@test "vqpctl ss: far connections, the node and the flow by which they go, and what that has sent again" {
+	on 2 'sock far serve 10.95.2.2 7020; sock far hold 10.95.2.2 7021'
+	on 1 'ways 3 0 sock near keep 10.95.2.2 7021 3
+		far_to 7021 ".tcp_state == \"established\" and .gid == \"::ffff:10.95.1.2\" and .window > 0 and .flow > 0"
+		far_to 7021 ".node_gid as \$node | $(vqpctl peers --json | jq -c "map(.node_gid)") | index(\$node)"
+		[[ $(ss_of 7021 "map(.flow) | unique | length") == 1 ]]
+		vqpctl ss | grep -q "^far  *established .* 7021 "
+		ss_of 7021 ".[0].resent" >/run/vqp/resent'
+	fault loss 1 5%
+	on 1 'ways 1 0 sock near talk 10.95.2.2 7020 2000000; far_to 7021 ".resent > $(</run/vqp/resent)"'
+}
+
 @test "the module does not unload while there is a socket, and leaves nothing behind" {
 	on 2 'sock far serve 10.95.2.2 7015'
 	on 1 'ways 1 0 sock near talk 10.95.2.2 7015; ways 1 0 sock near keep 10.95.2.2 7015 1

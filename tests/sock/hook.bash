@@ -99,7 +99,15 @@ for_root_alone() {
 	inside sock-a iptables -w -A OUTPUT -p tcp --dport "$1" -j REJECT --reject-with tcp-reset
 }
 
-no_rules() { inside sock-a iptables -w -F OUTPUT; }
+# PORT: what comes to sock-a by TCP from that is lost.
+unheard() { inside sock-a iptables -w -A INPUT -p tcp --sport "$1" -j DROP; }
+
+no_rules() { inside sock-a iptables -w -F; }
+
+# PORT: a connection of TCP from sock-a to there has sent packets again.
+sends_again() {
+	vqpctl ss --json | jq -e --argjson port "$1" 'any(.[]; .kind == "tcp" and .remote_port == $port and .resent > 0)'
+}
 
 # STATE PORT: a connection of TCP from sock-a to there
 is_in_state() { inside sock-a ss -Htn state "$1" "dport = :$2" | grep -q .; }

@@ -166,3 +166,9 @@ teardown_file() {
 		[[ $(vqpctl ss --json | jq "[.[] | select(.kind == \"unconnected\")] | length") == 700 ]]
 		[[ $(vqpctl ss --json | jq "[.[] | select(.kind == \"listener\")] | length") == 1 ]]'
 }
+
+@test "vqpctl ss: what a connection of TCP has sent again" {
+	on 1 'give sock-b 2 off; sock sock-b serve 10.91.0.2 7000 6; kinds 0 1 sock sock-a talk_connected 10.91.0.2 7000 /run/vqp/go
+		not sends_again 7000; unheard 7000; touch /run/vqp/go; eventually sends_again 7000
+		no_rules; within 60 test -e /run/vqp/go.done'
+}

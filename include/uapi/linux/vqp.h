@@ -432,8 +432,9 @@ enum vqp_cmd {
 	/*
 	 * dump of the stream sockets: TENANT, GID (the local address), NETNS_INO, SOCK_KIND,
 	 * TCP_STATE, PORT, REMOTE_GID, REMOTE_PORT, TX_BYTES, RX_BYTES, RECV_QUEUE, SEND_QUEUE,
-	 * WINDOW. Those that listeners accepted by TCP are sockets of TCP, and not among them. As
-	 * the commands that change something, it needs CAP_NET_ADMIN.
+	 * WINDOW, RESENT (VQP_SOCK_FAR and VQP_SOCK_TCP), NODE_GID and FLOW (VQP_SOCK_FAR, while
+	 * something leads to the peer). Those that listeners accepted by TCP are sockets of TCP,
+	 * and not among them. As the commands that change something, it needs CAP_NET_ADMIN.
 	 */
 	VQP_CMD_SOCK_GET,
 	__VQP_CMD_MAX,
@@ -542,6 +543,10 @@ enum vqp_attr {
 	VQP_ATTR_RECV_QUEUE,	/* u32: unread bytes; of a listener, what is to be accepted */
 	VQP_ATTR_SEND_QUEUE,	/* u32: bytes that the peer has not; of a listener, the backlog */
 	VQP_ATTR_WINDOW,	/* u32: the most unread bytes */
+	/* u64: packets sent again: of VQP_SOCK_FAR by FLOW, else by the connection */
+	VQP_ATTR_RESENT,
+	/* u32: what takes the bytes of a far connection, and of all between the two addresses */
+	VQP_ATTR_FLOW,
 	__VQP_ATTR_MAX,
 };
 
