@@ -87,6 +87,9 @@ static const struct spec {
 	[VQP_ATTR_WINDOW]	 = { "window", U32 },
 	[VQP_ATTR_RESENT]	 = { "resent", U64 },
 	[VQP_ATTR_FLOW]		 = { "flow", U32 },
+	[VQP_ATTR_STREAMS]	 = { "streams", U32 },
+	[VQP_ATTR_TRUNKS]	 = { "trunks", U32 },
+	[VQP_ATTR_STREAM_BYTES]	 = { "stream_bytes", U64 },
 };
 
 static int spec_by_name(const char *name)

@@ -24,3 +24,17 @@ int vqp_answer_put_dct(struct sk_buff *skb, const struct vqp_dct *dct, bool keys
 			return -EMSGSIZE;
 	return 0;
 }
+
+int vqp_answer_put_counter(struct sk_buff *skb, const char *name, const u64 *made,
+			   const u64 *freed, const u64 *value)
+{
+	struct nlattr *nest = nla_nest_start(skb, VQP_ATTR_COUNTER);
+
+	if (!nest || nla_put_string(skb, VQP_ATTR_COUNTER_NAME, name) ||
+	    (made && nla_put_u64_64bit(skb, VQP_ATTR_COUNTER_MADE, *made, VQP_ATTR_PAD)) ||
+	    (freed && nla_put_u64_64bit(skb, VQP_ATTR_COUNTER_FREED, *freed, VQP_ATTR_PAD)) ||
+	    (value && nla_put_u64_64bit(skb, VQP_ATTR_COUNTER_VALUE, *value, VQP_ATTR_PAD)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}

@@ -18,7 +18,10 @@ extern struct genl_family vqp_netlink_family;
  */
 bool vqp_answer_may_have_keys(const struct sk_buff *request);
 
-/* 0, or -EMSGSIZE. */
+/* Each puts an attribute, or several. 0, or -EMSGSIZE. */
 int vqp_answer_put_dct(struct sk_buff *skb, const struct vqp_dct *dct, bool keys);
+/* What is NULL is left out. */
+int vqp_answer_put_counter(struct sk_buff *skb, const char *name, const u64 *made,
+			   const u64 *freed, const u64 *value);
 
 #endif

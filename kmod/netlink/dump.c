@@ -8,6 +8,7 @@
 #include "netlink/dump.h"
 #include "ns/namespace.h"
 #include "ns/sockets.h"
+#include "ns/tally.h"
 #include "queue/vqp.h"
 #include "sock/table.h"
 
@@ -91,6 +92,28 @@ static bool dump_put_sockets(struct sk_buff *skb, const struct vqp_ns *ns)
 	return fits;
 }
 
+static bool dump_put_tally(struct sk_buff *skb, const struct vqp_ns *ns)
+{
+	struct vqp_tally sum;
+	int i, ret = 0;
+
+	vqp_tally_sum(ns->tally, &sum);
+	for (i = 0; i < VQP_TALLY_MAX && !ret; i++)
+		ret = vqp_answer_put_counter(skb, vqp_tally_names[i], NULL, NULL, &sum.counts[i]);
+	return !ret;
+}
+
+/* What its stream sockets have now, and what they have done. */
+static bool dump_put_use(struct sk_buff *skb, const struct vqp_ns *ns)
+{
+	const u64 bytes = (u64)atomic_read(&ns->stream_pages) * PAGE_SIZE;
+
+	return !nla_put_u32(skb, VQP_ATTR_STREAMS, dump_used(ns, VQP_LIMIT_STREAMS)) &&
+	       !nla_put_u32(skb, VQP_ATTR_TRUNKS, READ_ONCE(ns->ntrunks)) &&
+	       !nla_put_u64_64bit(skb, VQP_ATTR_STREAM_BYTES, bytes, VQP_ATTR_PAD) &&
+	       dump_put_tally(skb, ns);
+}
+
 static int dump_one_ns(struct vqp_ns *ns, void *arg)
 {
 	struct dump *d = arg;
@@ -114,7 +137,7 @@ static int dump_one_ns(struct vqp_ns *ns, void *arg)
 		!nla_put_u64_64bit(d->skb, VQP_ATTR_MAX_RATE, vqp_throttle_max(&ns->throttle),
 				   VQP_ATTR_PAD) &&
 		!nla_put_u8(d->skb, VQP_ATTR_PRIORITY, READ_ONCE(ns->priority)) &&
-		dump_put_sockets(d->skb, ns));
+		dump_put_sockets(d->skb, ns) && dump_put_use(d->skb, ns));
 }
 
 int vqp_dump_namespaces(struct sk_buff *skb, struct netlink_callback *cb)

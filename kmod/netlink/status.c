@@ -6,20 +6,6 @@
 #include "netlink/status.h"
 #include "sock/hook.h"
 
-static int status_put_counter(struct sk_buff *skb, const char *name, const u64 *made,
-			      const u64 *freed, const u64 *value)
-{
-	struct nlattr *nest = nla_nest_start(skb, VQP_ATTR_COUNTER);
-
-	if (!nest || nla_put_string(skb, VQP_ATTR_COUNTER_NAME, name) ||
-	    (made && nla_put_u64_64bit(skb, VQP_ATTR_COUNTER_MADE, *made, VQP_ATTR_PAD)) ||
-	    (freed && nla_put_u64_64bit(skb, VQP_ATTR_COUNTER_FREED, *freed, VQP_ATTR_PAD)) ||
-	    (value && nla_put_u64_64bit(skb, VQP_ATTR_COUNTER_VALUE, *value, VQP_ATTR_PAD)))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
 static int status_put_counters(struct sk_buff *skb)
 {
 	struct vqp_counters sum;
@@ -27,10 +13,10 @@ static int status_put_counters(struct sk_buff *skb)
 
 	vqp_counters_sum(&sum);
 	for (i = 0; i < VQP_OBJ_MAX && !ret; i++)
-		ret = status_put_counter(skb, vqp_object_names[i], &sum.made[i], &sum.freed[i],
-					 NULL);
+		ret = vqp_answer_put_counter(skb, vqp_object_names[i], &sum.made[i],
+					     &sum.freed[i], NULL);
 	for (i = 0; i < VQP_EV_MAX && !ret; i++)
-		ret = status_put_counter(skb, vqp_event_names[i], NULL, NULL, &sum.events[i]);
+		ret = vqp_answer_put_counter(skb, vqp_event_names[i], NULL, NULL, &sum.events[i]);
 	return ret;
 }
 

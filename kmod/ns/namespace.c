@@ -66,6 +66,7 @@ static void ns_free(struct rcu_head *rcu)
 	/* All that was in the tables and at the throttle had references, and so is gone. */
 	vqp_throttle_end(&ns->throttle);
 	vqp_movers_destroy(ns->movers);
+	free_percpu(ns->tally);
 	kfree(ns);
 	vqp_count_freed(VQP_OBJ_NS);
 }
@@ -115,11 +116,12 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 
 	if (!ns)
 		return NULL;
+	ns->tally = alloc_percpu_gfp(struct vqp_tally, GFP_KERNEL_ACCOUNT);
+	if (!ns->tally)
+		goto err_ns;
 	ns->movers = vqp_movers_create();
-	if (!ns->movers) {
-		kfree(ns);
-		return NULL;
-	}
+	if (!ns->movers)
+		goto err_tally;
 	kref_init(&ns->ref);
 	ns->tenant = tenant;
 	memcpy(ns->gid, gid, VQP_GID_BYTES);
@@ -153,6 +155,12 @@ static struct vqp_ns *ns_alloc(u32 tenant, const u8 *gid, const char *name, u32 
 	INIT_HLIST_NODE(&ns->node);
 	vqp_count_made(VQP_OBJ_NS);
 	return ns;
+
+err_tally:
+	free_percpu(ns->tally);
+err_ns:
+	kfree(ns);
+	return NULL;
 }
 
 /* The namespace with that address, without a reference. Under rcu_read_lock() or ns_mutex. */
@@ -186,6 +194,20 @@ struct vqp_ns *vqp_ns_of_tenant(const struct net *net, const u8 *gid)
 	const u32 tenant = READ_ONCE(vnet->tenant);
 
 	return tenant ? vqp_ns_find(tenant, gid) : NULL;
+}
+
+void vqp_ns_tally(const struct net *net, const u8 *gid, enum vqp_tallied what)
+{
+	const u32 tenant = vqp_ns_tenant_of_net(net);
+	const struct vqp_ns *ns;
+
+	if (!tenant)
+		return;
+	rcu_read_lock();
+	ns = ns_lookup(tenant, gid);
+	if (ns)
+		vqp_tally_add(ns->tally, what, 1);
+	rcu_read_unlock();
 }
 
 const struct vqp_net *vqp_ns_net(const struct net *net)

@@ -23,6 +23,7 @@
 #include "base/limit.h"
 #include "ns/address.h"
 #include "ns/owner.h"
+#include "ns/tally.h"
 #include "ns/throttle.h"
 
 struct net;
@@ -76,6 +77,7 @@ struct vqp_ns {
 	u32 ntrunks;			/* the length of trunks */
 	atomic_t trunks_opening;	/* those of them that are being opened */
 	struct list_head halves;	/* vqp_far.half_link, under sock/far_table.c's lock */
+	struct vqp_tally __percpu *tally;	/* of its stream sockets; constant */
 	/* The terms, set under ns_mutex. The host's own namespace is never limited. */
 	struct vqp_limit limits[VQP_LIMIT_MAX];
 	struct vqp_throttle throttle;	/* the rate */
@@ -147,6 +149,9 @@ u32 vqp_ns_tenant_of_net(const struct net *net);
  * one of the ends has that port? Asked of the namespaces of both ends. Any context.
  */
 bool vqp_ns_lets_sockets(const struct vqp_ns *ns, const u8 *peer, u16 port);
+
+/* Count that for the namespace that vqp_ns_of_tenant() would return, if there is one. */
+void vqp_ns_tally(const struct net *net, const u8 *gid, enum vqp_tallied what);
 
 /* Has any namespace of the node sockets on? Any context. */
 bool vqp_ns_any_sockets(void);

@@ -11,6 +11,7 @@
 #include "base/compat.h"
 #include "base/counters.h"
 #include "base/trace.h"
+#include "ns/namespace.h"
 #include "sock/accept.h"
 #include "sock/conn.h"
 #include "sock/inner.h"
@@ -174,11 +175,10 @@ static int accept_tcp(struct socket *inner, struct socket *newsock, struct proto
 	__module_get(inner->ops->owner);
 	WRITE_ONCE(newsock->ops, inner->ops);
 	module_put(THIS_MODULE);
+	vqp_sock_info_of_tcp(newsock->sk, &info);
 	vqp_count_event(VQP_EV_SOCK_TCP);
-	if (trace_vqp_sock_accept_enabled()) {
-		vqp_sock_info_of_tcp(newsock->sk, &info);
-		accept_trace(&info);
-	}
+	vqp_ns_tally(sock_net(newsock->sk), info.names.local, VQP_TALLY_TCP);
+	accept_trace(&info);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <net/sock.h>
 #include <net/tcp_states.h>
 #include "base/counters.h"
+#include "ns/namespace.h"
 #include "sock/conn.h"
 #include "sock/inner.h"
 #include "sock/route.h"
@@ -54,6 +55,7 @@ static void conn_establish(struct sock *sk, struct vqp_stream *s)
 	WRITE_ONCE(vs->stream, s);	/* table.c looks at it without lock_sock(). */
 	vqp_sock_become(vs, s->ops->kind);
 	vqp_count_event(s->ops->event);
+	vqp_tally_add(s->ns->tally, s->ops->tallied, 1);
 }
 
 void vqp_conn_connected(struct sock *sk, struct vqp_stream *s)
@@ -135,6 +137,7 @@ static int send_all(struct sock *sk, struct vqp_stream *s, struct msghdr *msg)
 				s->ops->push(s);
 			sent += ret;
 			WRITE_ONCE(s->sent, s->sent + ret);
+			vqp_tally_add(s->ns->tally, VQP_TALLY_TX_BYTES, ret);
 			ret = send_check(sk, s);
 		} else if (ret == -EAGAIN) {
 			ret = send_wait(sk, s, &timeo);

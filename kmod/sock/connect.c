@@ -6,6 +6,7 @@
 #include <net/sock.h>
 #include "base/counters.h"
 #include "base/trace.h"
+#include "ns/namespace.h"
 #include "sock/accept.h"
 #include "sock/conn.h"
 #include "sock/connect.h"
@@ -55,6 +56,33 @@ static bool connect_may_leave_tcp(const struct vqp_sock *vs)
 	return !vqp_sock_is_tcp_only(vs) && vs->npast < VQP_SOCK_PAST_MAX;
 }
 
+/* Connect by vqp, if that can be. 0, or -errno; but for -EADDRNOTAVAIL, it is to be by TCP. */
+static int connect_by_vqp(struct sock *sk, const void *addr, int bytes, struct vqp_names *names)
+{
+	int ret = -EHOSTUNREACH;
+
+	if (!vqp_route_parse(sk, addr, bytes, names))
+		return ret;
+	if (connect_may_leave_tcp(vqp_sk(sk))) {
+		ret = vqp_near_connect(sk, names);
+		if (ret == -EREMOTE)
+			ret = vqp_far_connect(sk, names);
+	} else {
+		/* Its namespace is told that it is by TCP. */
+		vqp_route_find(sk, names);
+	}
+	return ret;
+}
+
+/* A socket connects by TCP, `why` being the reason; `names`, as far as they are known. */
+static void connect_count_tcp(const struct sock *sk, const struct vqp_names *names, int why)
+{
+	vqp_count_event(VQP_EV_SOCK_TCP);
+	vqp_ns_tally(sock_net(sk), names->local, VQP_TALLY_TCP);
+	if (why == -EACCES)
+		vqp_ns_tally(sock_net(sk), names->local, VQP_TALLY_RULED_OUT);
+}
+
 /* Decide the kind of a socket that connects. 0, or -errno, which the caller is told. */
 static int connect_decide(struct sock *sk, const void *addr, int bytes)
 {
@@ -66,12 +94,7 @@ static int connect_decide(struct sock *sk, const void *addr, int bytes)
 	ret = connect_check(sk, addr, bytes);
 	if (ret)
 		return ret;
-	ret = -EHOSTUNREACH;
-	if (connect_may_leave_tcp(vqp_sk(sk)) && vqp_route_parse(sk, addr, bytes, &names)) {
-		ret = vqp_near_connect(sk, &names);
-		if (ret == -EREMOTE)
-			ret = vqp_far_connect(sk, &names);
-	}
+	ret = connect_by_vqp(sk, addr, bytes, &names);
 	by_tcp = ret && ret != -EADDRNOTAVAIL;
 	trace_vqp_sock_connect(sock_net(sk)->ns.inum, names.remote, names.remote_port,
 			       by_tcp ? VQP_SOCK_TCP : vqp_sock_kind(vqp_sk(sk)), ret);
@@ -81,7 +104,7 @@ static int connect_decide(struct sock *sk, const void *addr, int bytes)
 	if (IS_ERR(inner))
 		return PTR_ERR(inner);
 	vqp_sock_become(vqp_sk(sk), VQP_SOCK_TCP);
-	vqp_count_event(VQP_EV_SOCK_TCP);
+	connect_count_tcp(sk, &names, ret);
 	return 0;
 }
 

@@ -30,7 +30,11 @@ static void far_answer_refuse(struct vqp_trunk *trunk, const struct vqp_frame *o
 /* 0, or why an OPEN is refused. */
 static u8 far_may_serve(struct vqp_ns *ns, const u8 *gid, const struct vqp_frame *open)
 {
-	if (vqp_far_may(ns, gid, open->dst_port))
+	const int ret = vqp_far_may(ns, gid, open->dst_port);
+
+	if (ret == -EACCES)
+		vqp_tally_add(ns->tally, VQP_TALLY_RULED_OUT, 1);
+	if (ret)
 		return VQP_REFUSE_OFF;
 	return vqp_listener_has_room(ns, ns->gid, open->dst_port,
 				     vqp_far_halves(ns, open->dst_port)) ?

@@ -57,6 +57,7 @@ static void far_close(struct vqp_stream *s, bool reset)
 static const struct vqp_stream_ops far_ops = {
 	.kind = VQP_SOCK_FAR,
 	.event = VQP_EV_SOCK_FAR,
+	.tallied = VQP_TALLY_FAR,
 	.send = vqp_far_send,
 	.push = far_push,
 	.finish = vqp_far_finish,

@@ -121,6 +121,7 @@ static void pair_release(struct kref *ref)
 static const struct vqp_stream_ops pair_ops = {
 	.kind = VQP_SOCK_NEAR,
 	.event = VQP_EV_SOCK_NEAR,
+	.tallied = VQP_TALLY_NEAR,
 	.send = pair_send,
 	.push = pair_push,
 	.finish = pair_finish,

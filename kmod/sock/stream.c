@@ -254,6 +254,7 @@ void vqp_stream_break(struct vqp_stream *s, int err)
 	if (!s->err) {
 		WRITE_ONCE(s->err, err);
 		if (s->sk) {
+			vqp_tally_add(s->ns->tally, VQP_TALLY_BROKEN, 1);
 			WRITE_ONCE(s->sk->sk_err, err);
 			sk_error_report(s->sk);
 			stream_wake_all(s);
@@ -421,6 +422,7 @@ void vqp_stream_fill(struct vqp_stream *to, u32 n)
 		chunk->end += n;
 		WRITE_ONCE(to->unread, to->unread + n);
 		WRITE_ONCE(to->came, to->came + n);
+		vqp_tally_add(to->ns->tally, VQP_TALLY_RX_BYTES, n);
 		/* The reader may have read all but what was being copied, which came to nothing. */
 		if (chunk->start == chunk->end)
 			stream_drop(to, chunk);

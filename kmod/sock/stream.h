@@ -23,6 +23,7 @@
 #include <linux/types.h>
 #include <linux/vqp.h>
 #include "base/counters.h"
+#include "ns/tally.h"
 
 struct msghdr;
 struct sock;
@@ -45,6 +46,7 @@ struct vqp_stream;
 struct vqp_stream_ops {
 	enum vqp_sock_kind kind;	/* of their sockets */
 	enum vqp_event event;		/* counts the sockets that have a connection of the kind */
+	enum vqp_tallied tallied;	/* the same for their namespaces */
 
 	/* ---- For the sender, under lock_sock(). ---- */
 

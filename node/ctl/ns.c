@@ -48,12 +48,24 @@ static void show_terms(json_t *item)
 	json_object_set_new(item, "sockets", json_string(sockets));
 }
 
+/* Shows counters as fields of their names. */
+static void show_counters(json_t *item)
+{
+	const json_t *counter;
+	size_t i;
+
+	json_array_foreach(json_object_get(item, "counters"), i, counter)
+		json_object_set(item, json_string_value(json_object_get(counter, "name")),
+				json_object_get(counter, "value"));
+}
+
 int ctl_ns_list(const struct ctl_args *args)
 {
 	static const struct ctl_column columns[] = {
 		{ "tenant", "TENANT" }, { "gid", "ADDRESS" }, { "name", "NAME" }, { "netns_ino", "NETNS" },
 		{ "vqps", "VQPS" }, { "mrs", "MRS" }, { "contexts", "CONTEXTS" }, { "pinned_bytes", "PINNED" },
-		{ "max_rate", "RATE" }, { "priority", "PRIORITY" }, { "sockets", "SOCKETS" },
+		{ "max_rate", "RATE" }, { "priority", "PRIORITY" },
+		{ "sock_near", "NEAR" }, { "sock_far", "FAR" }, { "sock_tcp", "TCP" }, { "sockets", "SOCKETS" },
 		{ 0 },
 	};
 	json_t *list, *item;
@@ -67,6 +79,7 @@ int ctl_ns_list(const struct ctl_args *args)
 			break;
 		show_limits(item);
 		show_terms(item);
+		show_counters(item);
 	}
 	return ctl_print_table(args, list, columns);
 }

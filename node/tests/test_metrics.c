@@ -16,21 +16,28 @@
 
 const char vqp_version[] = "1.2.3";
 
+/* What a module answers to STATUS_GET and NS_GET; NULL: none is loaded. */
+static const char *module_status, *module_namespaces;
+
 int vqp_netlink_do(struct vqp_netlink *netlink, enum vqp_cmd cmd, const json_t *attrs, json_t **reply)
 {
 	(void)netlink;
-	(void)cmd;
 	(void)attrs;
-	(void)reply;
-	return -ENOPKG;
+	if (!module_status)
+		return -ENOPKG;
+	assert_int_equal(cmd, VQP_CMD_STATUS_GET);
+	*reply = unit_json(module_status);
+	return 0;
 }
 
 int vqp_netlink_dump(struct vqp_netlink *netlink, enum vqp_cmd cmd, json_t **list)
 {
 	(void)netlink;
-	(void)cmd;
-	(void)list;
-	return -ENOPKG;
+	if (!module_namespaces)
+		return -ENOPKG;
+	assert_int_equal(cmd, VQP_CMD_NS_GET);
+	*list = unit_json(module_namespaces);
+	return 0;
 }
 
 static struct vqpd d;
@@ -150,6 +157,42 @@ static void names_of_hosts_are_no_addresses(void **state)
 	assert_int_equal(vqp_http_start(&other, &d.loop, "localhost:0", "9471"), -EINVAL);
 }
 
+/* ---- namespaces ---- */
+
+#define NAMESPACE(gid, fields)	"{\"tenant\":7,\"gid\":\"" gid "\",\"max_vqps\":\"unlimited\"" fields "}"
+#define COUNTED(name, value)	"{\"name\":\"" name "\",\"value\":" value "}"
+
+static void namespaces_tell_of_their_sockets(void **state)
+{
+	static const char *const expected[] = {
+		"\n# TYPE vqp_namespace_streams gauge\nvqp_namespace_streams{tenant=\"7\",gid=\"10.1.0.2\"} 3\n# HELP",
+		"\nvqp_namespace_trunks{tenant=\"7\",gid=\"10.1.0.2\"} 2\n",
+		"\nvqp_namespace_stream_bytes{tenant=\"7\",gid=\"10.1.0.2\"} 8192\n",
+		"\n# TYPE vqp_namespace_sock_near_total counter\nvqp_namespace_sock_near_total{tenant=\"7\",gid=\"10.1.0.2\"} 5\n# HELP",
+		"\nvqp_namespace_sock_rx_bytes_total{tenant=\"7\",gid=\"10.1.0.2\"} 6000000000\n",
+		"\nvqp_namespace_max_vqps{tenant=\"7\",gid=\"10.1.0.3\"} +Inf\n",
+		NULL,
+	};
+	size_t bytes;
+	char *text;
+	FILE *out = open_memstream(&text, &bytes);
+
+	(void)state;
+	module_status = "{\"counters\":[" COUNTED("sock_near", "9") "]}";
+	/* The second is of a module that does not tell of sockets. */
+	module_namespaces = "[" NAMESPACE("10.1.0.2", ",\"streams\":3,\"trunks\":2,\"stream_bytes\":8192,\"counters\":["
+			    COUNTED("sock_near", "5") "," COUNTED("sock_rx_bytes", "6000000000") "]") ","
+			    NAMESPACE("10.1.0.3", "") "]";
+	vqp_metrics_put(&d, out);
+	fclose(out);
+	module_status = NULL;
+	module_namespaces = NULL;
+	for (int i = 0; expected[i]; i++)
+		if (!strstr(text, expected[i]))
+			fail_msg("no %s in %s", expected[i], text);
+	free(text);
+}
+
 /* ---- a meta server ---- */
 
 static void ask_meta(struct vqp_metad *metad, const char *text)
@@ -219,6 +262,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(head_tells_all_but_the_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_methods_and_paths_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_of_hosts_are_no_addresses, setup, teardown),
+		cmocka_unit_test(namespaces_tell_of_their_sockets),
 		cmocka_unit_test(a_meta_server_counts_what_nodes_ask),
 	};
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include <string.h>
+
 #include "../http.h"
 #include "metrics.h"
 
@@ -20,6 +22,14 @@ static void put_counters(FILE *out, const json_t *counters, const char *field,
 	}
 }
 
+/* Begins a line about a namespace. */
+static void put_namespace(FILE *out, const json_t *item, const char *name)
+{
+	fprintf(out, "%s{tenant=\"%lld\",gid=\"%s\"} ", name,
+		(long long)json_integer_value(json_object_get(item, "tenant")),
+		json_string_value(json_object_get(item, "gid")));
+}
+
 static void put_namespaces(FILE *out, const json_t *list, const char *field, const char *name, const char *what)
 {
 	const json_t *item;
@@ -29,14 +39,52 @@ static void put_namespaces(FILE *out, const json_t *list, const char *field, con
 	json_array_foreach(list, i, item) {
 		const json_t *value = json_object_get(item, field);
 
-		fprintf(out, "%s{tenant=\"%lld\",gid=\"%s\"} ", name,
-			(long long)json_integer_value(json_object_get(item, "tenant")),
-			json_string_value(json_object_get(item, "gid")));
+		if (!value)
+			continue;	/* The module is of an earlier version. */
+		put_namespace(out, item, name);
 		if (json_is_integer(value))
 			fprintf(out, "%lld\n", (long long)json_integer_value(value));
 		else
 			fputs("+Inf\n", out);	/* The limit is "unlimited". */
 	}
+}
+
+/* Writes one of the counters that the kernel has for each namespace. */
+static void put_namespace_counter(FILE *out, const json_t *list, const char *counter, const char *what)
+{
+	const json_t *item, *counted;
+	char name[64];
+	size_t i, j;
+
+	snprintf(name, sizeof(name), "vqp_namespace_%s_total", counter);
+	vqp_http_describe(out, name, "counter", what);
+	json_array_foreach(list, i, item)
+		json_array_foreach(json_object_get(item, "counters"), j, counted)
+			if (!strcmp(json_string_value(json_object_get(counted, "name")), counter)) {
+				put_namespace(out, item, name);
+				fprintf(out, "%lld\n",
+					(long long)json_integer_value(json_object_get(counted, "value")));
+			}
+}
+
+/* What stream sockets have and have done. */
+static void put_sockets(FILE *out, const json_t *list)
+{
+	static const struct { const char *name, *what; } counters[] = {
+		{ "sock_near", "Stream sockets of a namespace that got a connection within the node." },
+		{ "sock_far", "Stream sockets of a namespace that got a connection to another node by vqp." },
+		{ "sock_tcp", "Stream sockets of a namespace that connect by TCP, or accepted what did." },
+		{ "sock_ruled_out", "Connections of stream sockets that are TCP's since sockets are off or rules say so." },
+		{ "sock_broken", "Connections by vqp that broke while a stream socket had them." },
+		{ "sock_tx_bytes", "Bytes that a namespace's stream sockets sent by vqp." },
+		{ "sock_rx_bytes", "Bytes that came to a namespace's stream sockets by vqp." },
+	};
+
+	put_namespaces(out, list, "streams", "vqp_namespace_streams", "Connections of its stream sockets by vqp.");
+	put_namespaces(out, list, "trunks", "vqp_namespace_trunks", "Addresses on other nodes that these lead to, or led to; at most 256.");
+	put_namespaces(out, list, "stream_bytes", "vqp_namespace_stream_bytes", "What these hold of the memory that all namespaces share.");
+	for (size_t i = 0; i < sizeof(counters) / sizeof(*counters); i++)
+		put_namespace_counter(out, list, counters[i].name, counters[i].what);
 }
 
 static void put_metas(FILE *out, const struct vqpd *d)
@@ -73,4 +121,5 @@ void vqp_metrics_put(void *vqpd, FILE *out)
 	put_namespaces(out, list, "max_rate", "vqp_namespace_max_rate", "Bytes that it may send per second, or +Inf.");
 	put_namespaces(out, list, "priority", "vqp_namespace_priority", "1: low, 2: normal, 3: high.");
 	put_namespaces(out, list, "pinned_bytes", "vqp_namespace_pinned_bytes", "Pages that a namespace's regions pin, and of its arenas.");
+	put_sockets(out, list);
 }

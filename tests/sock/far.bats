@@ -148,6 +148,16 @@ teardown_file() {
 	on 1 'ways 1 0 sock near talk 10.95.2.2 7020 2000000; far_to 7021 ".resent > $(</run/vqp/resent)"'
 }
 
+@test "vqpctl ns list: what the far connections of a namespace have done, and those that its peer puts out" {
+	on 2 'sock far serve 10.95.2.2 7022'
+	on 1 'eventually ways 1 0 sock near talk 10.95.2.2 7022
+		tallied "[0,1,0,0,0,100000,100000]" 10.95.1.2 sock near talk 10.95.2.2 7022
+		namespace_is 10.95.1.2 ".trunks > 0"'
+	on 2 'turn far 10.95.2.2 off; tallies 10.95.2.2 >/run/vqp/tallies'
+	on 1 'tallied "[0,0,1,0,0,0,0]" 10.95.1.2 sock near talk 10.95.2.2 7022'
+	on 2 '[[ $(since "$(</run/vqp/tallies)" 10.95.2.2) == "[0,0,1,1,0,0,0]" ]]'
+}
+
 @test "the module does not unload while there is a socket, and leaves nothing behind" {
 	on 2 'sock far serve 10.95.2.2 7015'
 	on 1 'ways 1 0 sock near talk 10.95.2.2 7015; ways 1 0 sock near keep 10.95.2.2 7015 1

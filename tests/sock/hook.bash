@@ -109,5 +109,13 @@ sends_again() {
 	vqpctl ss --json | jq -e --argjson port "$1" 'any(.[]; .kind == "tcp" and .remote_port == $port and .resent > 0)'
 }
 
+# PORT: a connection from sock-a to there breaks, for the namespace of its peer goes.
+breaks() {
+	rm -f /run/vqp/broken
+	sock sock-a broken 10.91.0.2 "$1"
+	vqpctl ns del --tenant 9 --address 10.91.0.2
+	eventually grep -q ECONNRESET /run/vqp/broken
+}
+
 # STATE PORT: a connection of TCP from sock-a to there
 is_in_state() { inside sock-a ss -Htn state "$1" "dport = :$2" | grep -q .; }

@@ -172,3 +172,29 @@ teardown_file() {
 		not sends_again 7000; unheard 7000; touch /run/vqp/go; eventually sends_again 7000
 		no_rules; within 60 test -e /run/vqp/go.done'
 }
+
+@test "vqpctl ns list: what the sockets of a namespace have done" {
+	on 1 'sock sock-b serve 10.91.0.2 7000
+		tallied "[1,0,0,0,0,100000,100000]" 10.91.0.1 sock sock-a talk 10.91.0.2 7000
+		tallied "[1,0,0,0,0,5000,5000]" 10.91.0.2 sock sock-a talk 10.91.0.2 7000 5000
+		tallied "[0,0,1,0,0,0,0]" 10.91.0.1 sock sock-a talk_filtered 10.91.0.2 7000
+		tallied "[0,0,1,0,0,0,0]" 10.91.0.2 sock sock-a talk_filtered 10.91.0.2 7000
+		tallied "[0,0,0,0,0,0,0]" 10.91.0.1 sock sock-b talk 10.91.0.2 7000'
+}
+
+@test "vqpctl ns list: connections that rules put out, and that broke" {
+	on 1 'sock sock-b serve 10.91.0.2 7000; sock sock-b hold 10.91.0.2 7001
+		tallied "[1,0,0,0,1,0,0]" 10.91.0.1 breaks 7001
+		give_all on; give sock-b 2 off
+		tallied "[0,0,1,1,0,0,0]" 10.91.0.1 sock sock-a talk 10.91.0.2 7000
+		tallied "[0,0,1,0,0,0,0]" 10.91.0.2 sock sock-a talk 10.91.0.2 7000'
+}
+
+@test "vqpctl ns list: connections that there are, and their memory" {
+	on 1 'sock sock-b hold 10.91.0.2 7000; sock sock-a keep 10.91.0.2 7000 3
+		namespace_is 10.91.0.1 ".streams == 3 and .trunks == 0 and .stream_bytes == 0"
+		namespace_is 10.91.0.2 ".streams == 3 and .trunks == 0 and .stream_bytes == 0"
+		stop_socks; nothing_left; namespace_is 10.91.0.1 ".streams == 0"
+		sock sock-b counted 10.91.0.2 7000; namespace_is 10.91.0.2 ".streams == 2 and .stream_bytes > 0"
+		[[ $(vqpctl ns list | head -n 1) == *" NEAR "*" FAR "*" TCP "* ]]'
+}

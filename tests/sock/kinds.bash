@@ -71,3 +71,22 @@ nothing_left() {
 
 # SOCKETS: both boxes have their VQP namespaces, with that.
 give_all() { give sock-a 1 "$1" && give sock-b 2 "$1"; }
+
+# ADDRESS: what the sockets of that namespace have done: near, far, tcp, ruled out, broken, bytes sent and received
+tallies() {
+	vqpctl ns list --json | jq -ce --arg gid "::ffff:$1" '[.[] | select(.gid == $gid).counters[] | select(.name | startswith("sock_")).value]'
+}
+
+# TALLIES ADDRESS: by how much they have grown since
+since() { tallies "$2" | jq -ce --argjson before "$1" '[., $before] | transpose | map(.[0] - .[1])'; }
+
+# GROWTH ADDRESS COMMAND...: by so much they grow meanwhile.
+tallied() {
+	local before
+	before=$(tallies "$2")
+	"${@:3}"
+	[[ $(since "$before" "$2") == "$1" ]] || { echo "$(since "$before" "$2"); not $1" >&2; return 1; }
+}
+
+# ADDRESS JQ: the namespace is so.
+namespace_is() { vqpctl ns list --json | jq -e --arg gid "::ffff:$1" "any(.[]; .gid == \$gid and ($2))"; }

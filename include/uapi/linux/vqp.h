@@ -410,7 +410,10 @@ enum vqp_cmd {
 	 * delays by up to some seconds.
 	 */
 	VQP_CMD_NS_DEL,
-	/* dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES, and the terms */
+	/*
+	 * dump: TENANT, GID, NAME, NETNS_INO, VQPS, MRS, CONTEXTS, PINNED_BYTES, the terms, and of
+	 * its stream sockets STREAMS, TRUNKS, STREAM_BYTES and COUNTER (repeated)
+	 */
 	VQP_CMD_NS_GET,
 	/*
 	 * dump: TENANT, GID, QP_NUM, QP_STATE, CARRIER, PORT, REMOTE_GID, REMOTE_PORT,
@@ -547,6 +550,9 @@ enum vqp_attr {
 	VQP_ATTR_RESENT,
 	/* u32: what takes the bytes of a far connection, and of all between the two addresses */
 	VQP_ATTR_FLOW,
+	VQP_ATTR_STREAMS,	/* u32: connections of stream sockets by vqp */
+	VQP_ATTR_TRUNKS,	/* u32: addresses on other nodes that these lead to, or led to */
+	VQP_ATTR_STREAM_BYTES,	/* u64: what these hold of the memory that all share */
 	__VQP_ATTR_MAX,
 };
 
