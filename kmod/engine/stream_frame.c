@@ -8,7 +8,7 @@
 struct frame_header {
 	u8 version;
 	u8 type;
-	u8 reason;
+	u8 detail;			/* reason or recalls: no type has both */
 	u8 flags;
 	__be32 to;
 	__be32 from;
@@ -26,7 +26,7 @@ void vqp_frame_write(const struct vqp_frame *frame, u8 header[VQP_FRAME_HEADER])
 	const struct frame_header h = {
 		.version = VQP_FRAME_VERSION,
 		.type = frame->type,
-		.reason = frame->reason,
+		.detail = frame->reason ?: frame->recalls,
 		.flags = frame->flags,
 		.to = cpu_to_be32(frame->to),
 		.from = cpu_to_be32(frame->from),
@@ -42,19 +42,22 @@ void vqp_frame_write(const struct vqp_frame *frame, u8 header[VQP_FRAME_HEADER])
 
 /* Which fields a type of frame has; all others are 0. */
 static const struct frame_fields {
-	bool reason, to, from, seq, credit, ports, data;
+	bool reason, to, from, seq, credit, recalls, ports, data;
+	u8 flags;			/* that it may have */
 } frame_fields[VQP_FRAME_TYPES] = {
 	[VQP_FRAME_OPEN]	= { .from = true, .credit = true, .ports = true },
-	[VQP_FRAME_OPEN_ACK]	= { .to = true, .from = true, .credit = true },
+	[VQP_FRAME_OPEN_ACK]	= { .to = true, .from = true, .credit = true, .recalls = true },
 	[VQP_FRAME_REFUSE]	= { .reason = true, .to = true },
 	[VQP_FRAME_DATA]	= { .to = true, .from = true, .seq = true, .credit = true,
-				    .data = true },
-	[VQP_FRAME_CREDIT]	= { .to = true, .from = true, .credit = true },
-	[VQP_FRAME_FIN]		= { .to = true, .from = true, .seq = true, .credit = true },
+				    .recalls = true, .data = true, .flags = VQP_FRAME_WAITED },
+	[VQP_FRAME_CREDIT]	= { .to = true, .from = true, .credit = true, .recalls = true,
+				    .flags = VQP_FRAME_PROBE },
+	[VQP_FRAME_FIN]		= { .to = true, .from = true, .seq = true, .credit = true,
+				    .recalls = true },
 	[VQP_FRAME_RST]		= { .to = true, .from = true },
 	[VQP_FRAME_BYE]		= { .from = true },
-	[VQP_FRAME_RECALL]	= { .to = true, .from = true },
-	[VQP_FRAME_RETURN]	= { .to = true, .from = true, .seq = true, .credit = true },
+	[VQP_FRAME_RECALL]	= { .to = true, .from = true, .recalls = true },
+	[VQP_FRAME_RETURN]	= { .to = true, .from = true, .seq = true, .recalls = true },
 };
 
 static bool frame_is_valid(const struct vqp_frame *f)
@@ -64,9 +67,10 @@ static bool frame_is_valid(const struct vqp_frame *f)
 	if (!f->type || f->type >= VQP_FRAME_TYPES || f->reason >= VQP_REFUSE_REASONS)
 		return false;
 	has = &frame_fields[f->type];
-	return !!f->reason == has->reason && !!f->to == has->to && !!f->from == has->from &&
+	return !!f->reason == has->reason && (has->recalls || !f->recalls) &&
+	       !!f->to == has->to && !!f->from == has->from &&
 	       !!f->src_port == has->ports && !!f->dst_port == has->ports &&
-	       !(f->flags & ~(has->data ? VQP_FRAME_WAITED : 0)) &&
+	       !(f->flags & ~has->flags) &&
 	       !!f->bytes == has->data && f->bytes <= VQP_FRAME_DATA_MAX &&
 	       (has->seq || !f->seq) && (has->credit || (!f->taken && !f->room)) &&
 	       f->room <= VQP_FRAME_ROOM_MAX;
@@ -81,7 +85,8 @@ int vqp_frame_parse(const void *msg, u32 bytes, struct vqp_frame *frame)
 	memcpy(&h, msg, sizeof(h));
 	*frame = (struct vqp_frame) {
 		.type = h.type,
-		.reason = h.reason,
+		.reason = h.type == VQP_FRAME_REFUSE ? h.detail : 0,
+		.recalls = h.type == VQP_FRAME_REFUSE ? 0 : h.detail,
 		.flags = h.flags,
 		.to = be32_to_cpu(h.to),
 		.from = be32_to_cpu(h.from),

@@ -2,8 +2,9 @@
 /*
  * Frames of stream sockets between two nodes (docs/sockets.md). Each is one message of the kernel's
  * own VQP from the sender's namespace to that of the receiver, which brings it once and in order. A
- * frame is a header of VQP_FRAME_HEADER bytes, and in a DATA frame the bytes of the stream. All
- * fields are big-endian.
+ * VQP that fails may have brought frames without knowing it, and the next one brings them again: so
+ * no frame does harm by coming twice, or late. A frame is a header of VQP_FRAME_HEADER bytes, and
+ * in a DATA frame the bytes of the stream. All fields are big-endian.
  *
  * The ends of a stream number it each for itself. Where bytes are counted, they are those of one
  * direction since the stream began, modulo 2^32.
@@ -30,7 +31,8 @@ enum vqp_frame_type {
 	VQP_FRAME_RST		= 7,	/* The stream is broken, or not known here. */
 	/*
 	 * What the sender's end was of streams between these two addresses is over, as far as its
-	 * number is before `from`: it goes up with each. The first frame on each way says so.
+	 * number is before `from`: it goes up with each. The first frame on each way says so, and
+	 * the last.
 	 */
 	VQP_FRAME_BYE		= 8,
 	VQP_FRAME_RECALL	= 9,	/* Give back the room that you do not need now. */
@@ -40,6 +42,7 @@ enum vqp_frame_type {
 
 /* Flags */
 #define VQP_FRAME_WAITED	0x01	/* DATA: they waited for room. */
+#define VQP_FRAME_PROBE		0x02	/* CREDIT: if the stream is not known, say so. */
 
 enum vqp_frame_reason {
 	VQP_REFUSE_LISTENER	= 1,	/* Nobody listens there by vqp, or the backlog is full. */
@@ -52,10 +55,17 @@ struct vqp_frame {
 	u8 type;			/* enum vqp_frame_type */
 	u8 reason;			/* REFUSE: enum vqp_frame_reason; else 0 */
 	u8 flags;			/* VQP_FRAME_* above */
+	/*
+	 * How often the sender of the frame has recalled room, modulo 256; RETURN: which RECALL is
+	 * answered; REFUSE, RST, BYE: 0.
+	 */
+	u8 recalls;
 	u32 to;				/* the receiver's number of the stream; OPEN, BYE: 0 */
 	u32 from;			/* the sender's number of it; REFUSE: 0 */
 	u32 seq;			/* DATA, FIN, RETURN; else 0 */
-	/* The sender of the frame has read so many bytes; REFUSE, RST, BYE, RECALL: 0. */
+	/*
+	 * The sender of the frame has read so many bytes; REFUSE, RST, BYE, RECALL, RETURN: 0.
+	 */
 	u32 taken;
 	u32 room;			/* It may be sent so many beyond them; as well. */
 	u16 src_port, dst_port;		/* OPEN; else 0 */

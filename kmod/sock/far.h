@@ -15,6 +15,10 @@
  * sender waits for room, and shrinks where the budget has no more. Where nothing has come for a
  * second, the sender is asked to give its room back, so that an idle connection has a page again.
  * Frames under way are charged to the sender.
+ *
+ * The network may be away for minutes: frames arrive when it is back (trunk.h), and a connection is
+ * broken for that reason when TCP would break it (far_alive.c). A frame that is sent again may have
+ * arrived before: what it says is absolute or numbered, and so does not happen twice.
  */
 #ifndef VQP_SOCK_FAR_H
 #define VQP_SOCK_FAR_H
@@ -57,12 +61,17 @@ struct vqp_far {
 	int answer;			/* a connect's result, before `answered` */
 	struct vqp_credit credit;	/* what this end may send */
 	u32 under_way;			/* of that, bytes that the peer's kernel may not have yet */
-	u32 frames;			/* frames of the stream under way */
+	u32 frames;			/* frames under way, with bytes or without */
+	/* In jiffies: when a frame arrived last, or the peer was to be sent something again. */
+	unsigned long moved_at;
+	unsigned long heard_at;		/* when a frame came last, in jiffies as well */
+	bool probing;			/* The peer is asked whether it lives. */
 	u32 received;			/* bytes that have come; s.unread of them are unread */
 	u32 granted;			/* so many may come in all */
 	u32 told;			/* so many of them the peer was told of */
 	/* The peer is to give room back, and is told of none until it has. */
 	bool recalling;
+	u8 recalls;			/* how often it was to, modulo 256 */
 	u32 seen;			/* `received` when vqp_far_recall() last looked */
 	u32 pages;			/* charged for what may come or is unread; one is not */
 	u32 window_max;			/* of vqp_stream.window */
@@ -76,6 +85,12 @@ static inline struct vqp_far *vqp_far_of(const struct vqp_stream *s)
 static inline struct vqp_far *vqp_far_of_user(struct vqp_trunk_user *user)
 {
 	return container_of(user, struct vqp_far, user);
+}
+
+/* Is the peer to be sent anything, or has that not arrived yet? Under the stream's lock. */
+static inline bool vqp_far_is_busy(const struct vqp_far *far)
+{
+	return far->frames || far->due || vqp_trunk_user_waits(&far->user);
 }
 
 /*

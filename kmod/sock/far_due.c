@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/bits.h>
 #include <linux/bitops.h>
+#include <linux/jiffies.h>
 #include "engine/stream_frame.h"
 #include "sock/far.h"
 #include "sock/far_due.h"
@@ -8,9 +9,17 @@
 #include "sock/stream.h"
 #include "sock/trunk.h"
 
-void vqp_far_set_due(struct vqp_far *far, enum vqp_far_due what)
+/* If the peer was to be sent nothing until now, it has had no time for it yet. */
+static void far_begin(struct vqp_far *far)
 {
 	lockdep_assert_held(&far->s.lock);
+	if (!vqp_far_is_busy(far))
+		far->moved_at = jiffies;
+}
+
+void vqp_far_set_due(struct vqp_far *far, enum vqp_far_due what)
+{
+	far_begin(far);
 	far->due |= BIT(what);
 	vqp_trunk_due(far->trunk, &far->user);
 }
@@ -26,7 +35,12 @@ void vqp_far_fill(struct vqp_far *far, struct vqp_frame *frame, u8 type)
 		.to = far->user.peer,
 		.from = far->id,
 	};
-	if (type == VQP_FRAME_RST || type == VQP_FRAME_RECALL)
+	if (type == VQP_FRAME_RST)
+		return;
+	frame->recalls = type == VQP_FRAME_RETURN ? far->credit.recalls : far->recalls;
+	if (type == VQP_FRAME_RETURN)
+		frame->seq = far->credit.limit;
+	if (type == VQP_FRAME_RETURN || type == VQP_FRAME_RECALL)
 		return;
 	frame->taken = taken;
 	if (!far->recalling) {
@@ -35,8 +49,6 @@ void vqp_far_fill(struct vqp_far *far, struct vqp_frame *frame, u8 type)
 	}
 	if (type == VQP_FRAME_FIN)
 		frame->seq = far->credit.sent;
-	if (type == VQP_FRAME_RETURN)
-		frame->seq = far->credit.limit;
 	if (type == VQP_FRAME_OPEN) {
 		frame->src_port = far->s.names.local_port;
 		frame->dst_port = far->s.names.remote_port;
@@ -47,6 +59,7 @@ static const u8 far_due_types[] = {
 	[VQP_FAR_DUE_OPEN]	= VQP_FRAME_OPEN,
 	[VQP_FAR_DUE_ACK]	= VQP_FRAME_OPEN_ACK,
 	[VQP_FAR_DUE_CREDIT]	= VQP_FRAME_CREDIT,
+	[VQP_FAR_DUE_PROBE]	= VQP_FRAME_CREDIT,
 	[VQP_FAR_DUE_RECALL]	= VQP_FRAME_RECALL,
 	[VQP_FAR_DUE_RETURN]	= VQP_FRAME_RETURN,
 	[VQP_FAR_DUE_FIN]	= VQP_FRAME_FIN,
@@ -64,9 +77,27 @@ static bool far_next(struct vqp_far *far, struct vqp_frame *frame)
 	if (!far->due || (far->state == VQP_FAR_CONNECTING && far->due != BIT(VQP_FAR_DUE_OPEN)))
 		return false;
 	what = __ffs(far->due);
+	vqp_far_frame_begin(far, 0);
 	far->due &= ~BIT(what);
 	vqp_far_fill(far, frame, far_due_types[what]);
+	if (what == VQP_FAR_DUE_PROBE)
+		frame->flags = VQP_FRAME_PROBE;
 	return true;
+}
+
+void vqp_far_frame_begin(struct vqp_far *far, u32 bytes)
+{
+	far_begin(far);
+	far->frames++;
+	far->under_way += bytes;
+}
+
+void vqp_far_frame_done(struct vqp_far *far, u32 bytes)
+{
+	lockdep_assert_held(&far->s.lock);
+	far->under_way -= bytes;
+	far->frames--;
+	WRITE_ONCE(far->starved, false);
 }
 
 /* 0; -EAGAIN: not now; or the connection is to break. */
@@ -75,11 +106,13 @@ static int far_tell_one(struct vqp_far *far, const struct vqp_frame *frame)
 	struct vqp_frame_send *f = vqp_trunk_frame(far->trunk, &far->user, 0);
 	int ret;
 
-	if (!f)
-		return -ENOMEM;
-	ret = vqp_trunk_post(f, frame);
+	ret = f ? vqp_trunk_post(f, frame) : -ENOMEM;
 	if (ret) {
-		vqp_trunk_frame_free(f);
+		spin_lock_bh(&far->s.lock);
+		vqp_far_frame_done(far, 0);
+		spin_unlock_bh(&far->s.lock);
+		if (f)
+			vqp_trunk_frame_free(f);
 		return ret;
 	}
 	if (frame->type == VQP_FRAME_OPEN_ACK) {

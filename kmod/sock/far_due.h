@@ -14,6 +14,7 @@ enum vqp_far_due {
 	VQP_FAR_DUE_OPEN,		/* in the order in which it is */
 	VQP_FAR_DUE_ACK,
 	VQP_FAR_DUE_CREDIT,
+	VQP_FAR_DUE_PROBE,
 	VQP_FAR_DUE_RECALL,
 	VQP_FAR_DUE_RETURN,
 	VQP_FAR_DUE_FIN,
@@ -25,6 +26,11 @@ void vqp_far_set_due(struct vqp_far *far, enum vqp_far_due what);
 
 /* Fill in a frame of that type, which tells of the room that there is. Under the stream's lock. */
 void vqp_far_fill(struct vqp_far *far, struct vqp_frame *frame, u8 type);
+
+/* A frame is about to be posted: vqp_far_frame_done() follows. Under the stream's lock. */
+void vqp_far_frame_begin(struct vqp_far *far, u32 bytes);
+/* A frame with so many bytes has arrived, or is given up, or was not posted. As above. */
+void vqp_far_frame_done(struct vqp_far *far, u32 bytes);
 
 /* vqp_trunk_user_ops.tell. */
 bool vqp_far_tell(struct vqp_trunk_user *user);

@@ -111,7 +111,8 @@ static void far_answer_rst(struct vqp_ns *ns, const u8 *gid, const struct vqp_fr
 	};
 	struct vqp_trunk *trunk;
 
-	if (frame->type != VQP_FRAME_DATA && frame->type != VQP_FRAME_OPEN_ACK)
+	if (frame->type != VQP_FRAME_DATA && frame->type != VQP_FRAME_OPEN_ACK &&
+	    !(frame->flags & VQP_FRAME_PROBE))
 		return;
 	trunk = vqp_trunk_get(ns, gid, VQP_TRUNK_TO_ANSWER);
 	if (IS_ERR(trunk))
@@ -160,13 +161,18 @@ static void far_on_answer(struct vqp_ns *ns, struct vqp_far *far, const struct v
 static void far_on_data(struct vqp_far *far, const struct vqp_frame *frame)
 {
 	struct vqp_stream *s = &far->s;
+	u32 repeated;
 	bool fits;
 	int ret;
 
 	spin_lock_bh(&s->lock);
+	repeated = vqp_credit_repeated(far->received, frame->seq, frame->bytes);
 	fits = frame->seq == far->received && far->granted - far->received >= frame->bytes &&
 	       !s->finished;
 	spin_unlock_bh(&s->lock);
+	/* It has come before: no frame is cut anew to be sent again. */
+	if (repeated == frame->bytes)
+		return;
 	ret = fits ? vqp_stream_append(s, frame->data, frame->bytes) : -EPROTO;
 	if (ret) {
 		far_protest(far);
@@ -198,11 +204,11 @@ static void far_on_rst(struct vqp_far *far)
 }
 
 /* The peer gets back the room that this end does not use now. */
-static void far_on_recall(struct vqp_far *far)
+static void far_on_recall(struct vqp_far *far, const struct vqp_frame *recall)
 {
 	spin_lock_bh(&far->s.lock);
-	vqp_credit_return(&far->credit, VQP_FAR_WINDOW_FIRST);
-	vqp_far_set_due(far, VQP_FAR_DUE_RETURN);
+	if (vqp_credit_return(&far->credit, recall->recalls, VQP_FAR_WINDOW_FIRST))
+		vqp_far_set_due(far, VQP_FAR_DUE_RETURN);
 	spin_unlock_bh(&far->s.lock);
 }
 
@@ -212,8 +218,10 @@ static bool far_hear(struct vqp_far *far, const struct vqp_frame *frame)
 	int ret = 0;
 
 	spin_lock_bh(&far->s.lock);
-	if (frame->type != VQP_FRAME_RST && frame->type != VQP_FRAME_RECALL)
-		ret = vqp_credit_hear(&far->credit, frame->taken, frame->room);
+	far->heard_at = jiffies;
+	if (frame->type != VQP_FRAME_RST && frame->type != VQP_FRAME_RECALL &&
+	    frame->type != VQP_FRAME_RETURN)
+		ret = vqp_credit_hear(&far->credit, frame->recalls, frame->taken, frame->room);
 	spin_unlock_bh(&far->s.lock);
 	if (!ret)
 		vqp_far_room(far);
@@ -248,10 +256,10 @@ static void far_on_frame(struct vqp_ns *ns, struct vqp_far *far, const struct vq
 		far_on_rst(far);
 		break;
 	case VQP_FRAME_RECALL:
-		far_on_recall(far);
+		far_on_recall(far, frame);
 		break;
 	case VQP_FRAME_RETURN:
-		if (vqp_far_returned(far, frame->seq))
+		if (vqp_far_returned(far, frame->recalls, frame->seq))
 			far_protest(far);
 		break;
 	default:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/bits.h>
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "base/compat.h"
@@ -7,6 +9,7 @@
 #include "ns/namespace.h"
 #include "sock/budget.h"
 #include "sock/far.h"
+#include "sock/far_alive.h"
 #include "sock/far_due.h"
 #include "sock/far_life.h"
 #include "sock/far_sender.h"
@@ -16,16 +19,22 @@
 #include "sock/stream.h"
 #include "sock/trunk.h"
 
-/* So often old halves are dropped, and idle connections asked for their room. */
+/* So often old halves are dropped, and connections asked for their room, or whether they live. */
 #define FAR_TIDY_JIFFIES	HZ
 
 static void far_tidy_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(far_tidy, far_tidy_work);
 
+static void far_tidy_one(struct vqp_far *far)
+{
+	vqp_far_recall(far);
+	vqp_far_check_alive(far);
+}
+
 static void far_tidy_work(struct work_struct *work)
 {
 	vqp_far_drop_old_halves();
-	if (vqp_far_each(vqp_far_recall))
+	if (vqp_far_each(far_tidy_one))
 		queue_delayed_work(system_dfl_wq, &far_tidy, FAR_TIDY_JIFFIES);
 }
 
@@ -84,12 +93,23 @@ static void far_user_sent(struct vqp_trunk_user *user, u32 bytes)
 {
 	struct vqp_far *far = vqp_far_of_user(user);
 
-	if (!bytes)
-		return;
 	spin_lock_bh(&far->s.lock);
 	vqp_far_frame_done(far, bytes);
+	far->moved_at = jiffies;
+	far->probing = false;
 	spin_unlock_bh(&far->s.lock);
-	vqp_far_room(far);
+	if (bytes)
+		vqp_far_room(far);
+}
+
+/* What a closed connection has left, or that one is broken, matters for a while. */
+static bool far_user_lasts(const struct vqp_trunk_user *user, bool late)
+{
+	const struct vqp_far *far = container_of(user, struct vqp_far, user);
+
+	if (READ_ONCE(far->state) == VQP_FAR_GONE)
+		return !late && READ_ONCE(far->due) & BIT(VQP_FAR_DUE_RST);
+	return !(late && READ_ONCE(far->s.closed));
 }
 
 static void far_user_room(struct vqp_trunk_user *user)
@@ -106,6 +126,7 @@ static const struct vqp_trunk_user_ops far_user_ops = {
 	.hold = far_user_hold,
 	.put = far_user_put,
 	.sent = far_user_sent,
+	.lasts = far_user_lasts,
 	.room = far_user_room,
 	.tell = vqp_far_tell,
 	.broken = far_user_broken,
@@ -133,6 +154,8 @@ struct vqp_far *vqp_far_make(struct vqp_ns *ns, struct vqp_trunk *trunk)
 	kref_get(&trunk->ref);
 	vqp_trunk_user_init(&far->user, &far_user_ops);
 	init_completion(&far->answered);
+	far->moved_at = jiffies;
+	far->heard_at = jiffies;
 	far->window_max = VQP_STREAM_WINDOW;
 	far->s.window = VQP_FAR_WINDOW_FIRST;
 	INIT_LIST_HEAD(&far->half_link);

@@ -76,7 +76,7 @@ static struct vqp_frame_send *far_frame(struct vqp_far *far, u32 n)
 	bool starved;
 
 	spin_lock_bh(&far->s.lock);
-	starved = !charged && far->frames;
+	starved = !charged && far->under_way;
 	WRITE_ONCE(far->starved, starved);
 	spin_unlock_bh(&far->s.lock);
 	if (starved)
@@ -87,14 +87,6 @@ static struct vqp_frame_send *far_frame(struct vqp_far *far, u32 n)
 	else if (charged)
 		vqp_budget_uncharge(far->s.ns);
 	return f ?: ERR_PTR(-ENOMEM);
-}
-
-void vqp_far_frame_done(struct vqp_far *far, u32 bytes)
-{
-	lockdep_assert_held(&far->s.lock);
-	far->under_way -= bytes;
-	far->frames--;
-	WRITE_ONCE(far->starved, false);
 }
 
 /* 0; -EAGAIN: the room was recalled meanwhile, or the trunk is full; -EIO. */
@@ -113,8 +105,7 @@ static int far_post(struct vqp_far *far, struct vqp_frame_send *f)
 	frame.flags = far->waited ? VQP_FRAME_WAITED : 0;
 	far->waited = false;
 	WRITE_ONCE(far->credit.sent, far->credit.sent + f->bytes);
-	far->under_way += f->bytes;
-	far->frames++;
+	vqp_far_frame_begin(far, f->bytes);
 	spin_unlock_bh(&far->s.lock);
 	ret = vqp_trunk_post(f, &frame);
 	if (!ret)

@@ -18,7 +18,4 @@ u32 vqp_far_excess(struct vqp_stream *s);
 /* There may be room. One that lingers waits for all to have arrived. Any context. */
 void vqp_far_room(struct vqp_far *far);
 
-/* A frame with so many bytes has completed, or was not posted. Under the stream's lock. */
-void vqp_far_frame_done(struct vqp_far *far, u32 bytes);
-
 #endif

@@ -69,15 +69,11 @@ void vqp_far_grow(struct vqp_far *far, bool waited)
 	spin_unlock_bh(&s->lock);
 }
 
-/*
- * Frames with bytes tell of room, too, and may have been filled in and not be posted yet: there
- * must be none, so that the peer hears of no room after it was asked to give it back.
- */
 static bool far_may_recall(const struct vqp_far *far)
 {
 	lockdep_assert_held(&far->s.lock);
 	return far->state == VQP_FAR_OPEN && !far->s.closed && !far->s.finished &&
-	       !far->recalling && !far->frames && far->received == far->seen &&
+	       !far->recalling && far->received == far->seen &&
 	       far->told - far->received > VQP_FAR_WINDOW_FIRST;
 }
 
@@ -88,6 +84,7 @@ void vqp_far_recall(struct vqp_far *far)
 	spin_lock_bh(&s->lock);
 	if (far_may_recall(far)) {
 		far->recalling = true;
+		far->recalls++;
 		WRITE_ONCE(s->window, min_t(u32, far->window_max, VQP_FAR_WINDOW_FIRST));
 		vqp_far_set_due(far, VQP_FAR_DUE_RECALL);
 	}
@@ -95,13 +92,16 @@ void vqp_far_recall(struct vqp_far *far)
 	spin_unlock_bh(&s->lock);
 }
 
-int vqp_far_returned(struct vqp_far *far, u32 limit)
+int vqp_far_returned(struct vqp_far *far, u8 recalls, u32 limit)
 {
 	struct vqp_stream *s = &far->s;
 	int ret = -EPROTO;
 
 	spin_lock_bh(&s->lock);
-	if (far->recalling && limit - far->received <= far->granted - far->received) {
+	if (!far->recalling || recalls != far->recalls) {
+		/* It comes again. */
+		ret = 0;
+	} else if (limit - far->received <= far->granted - far->received) {
 		far->recalling = false;
 		far->granted = limit;
 		far->told = limit;

@@ -23,8 +23,10 @@ void vqp_far_grow(struct vqp_far *far, bool waited);
  * page. Process context.
  */
 void vqp_far_recall(struct vqp_far *far);
-/* It has: no more than `limit` bytes come in all. -EPROTO: it cannot be. */
-int __must_check vqp_far_returned(struct vqp_far *far, u32 limit);
+/*
+ * It has, as that recall demands: no more than `limit` bytes come in all. -EPROTO: it cannot be.
+ */
+int __must_check vqp_far_returned(struct vqp_far *far, u8 recalls, u32 limit);
 
 /* vqp_stream_ops.consumed and .set_window. */
 void vqp_far_consumed(struct vqp_stream *s, bool freed);

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A trunk is what leads from a namespace to an address on another node: a VQP of the kernel's,
- * which all connections between the two share, and which takes frames to the hub (hub.h) there. It
- * delivers each once and in order, or fails, and then all its connections are broken. The other
- * direction has a trunk of its own.
+ * which all connections between the two share, and which takes frames to the hub (hub.h) there. The
+ * other direction has a trunk of its own.
  *
  * It is made when a connection first wants it, and a work of its own opens it: the address may have
  * to be looked up, and the node to be resolved. One that failed is not tried again for a second. A
  * namespace has TRUNKS_MAX at most; one without connections makes room.
  *
- * The first frame of each life of a trunk is BYE, by which the peer learns that the connections of
- * earlier lives are broken. If the peer knew of some, the trunk is opened anew for that alone.
+ * A VQP delivers each frame once and in order, or fails. Then the frames that may not have arrived
+ * are kept in order (trunk_again.c), new ones wait, and the trunk is opened anew while there is
+ * anything to be sent, with the kept frames first. Some of them arrive twice, which does no harm.
+ * How long that goes on is the connections' business. If the node where they are says that it does
+ * not know the address, or began anew, all are broken.
+ *
+ * The first frame of a trunk is BYE, by which the peer learns that connections are broken which an
+ * earlier trunk had.
  *
  * Frames with bytes of a stream are posted by the program that sends them. All others are by the
  * trunk's work, which asks the connections that are due for them.
@@ -39,13 +44,21 @@ struct vqp_trunk_user;
 struct vqp_trunk_user_ops {
 	void (*hold)(struct vqp_trunk_user *user);
 	void (*put)(struct vqp_trunk_user *user);	/* any context */
-	/* A frame with `bytes` of the user has completed. Any context, bottom halves off. */
+	/*
+	 * A frame of the user's with so many bytes of its stream has arrived, or is given up. Any
+	 * context, bottom halves off.
+	 */
 	void (*sent)(struct vqp_trunk_user *user, u32 bytes);
+	/*
+	 * Is what the peer is to have from it still worth sending? `late`: the trunk has led
+	 * nowhere for so long that only a user matters which a program has. Under trunk->lock.
+	 */
+	bool (*lasts)(const struct vqp_trunk_user *user, bool late);
 	/* The trunk is not full any more. Process context, as the others are. */
 	void (*room)(struct vqp_trunk_user *user);
 	/* Post what the peer is to be told; false: there is no room for all. */
 	bool (*tell)(struct vqp_trunk_user *user);
-	/* The trunk has failed, or the peer has ended the connection. */
+	/* The peer has ended the connection, or has no such any more; or the trunk is over. */
 	void (*broken)(struct vqp_trunk_user *user);
 };
 
@@ -60,7 +73,7 @@ struct vqp_trunk_user {
 };
 
 enum vqp_trunk_state {
-	VQP_TRUNK_IDLE,			/* It has no VQP yet, or none any more. */
+	VQP_TRUNK_IDLE,			/* It has no VQP yet, or none at present. */
 	VQP_TRUNK_OPENING,		/* Its work `open` is to open it. */
 	VQP_TRUNK_UP,
 	VQP_TRUNK_FAILED,		/* Its VQP has failed, and its work is to end that. */
@@ -79,10 +92,15 @@ struct vqp_trunk {
 	u8 state;			/* enum vqp_trunk_state */
 	struct vqp *vqp;		/* UP or FAILED, or OPENING when there is one; else NULL */
 	u32 frame_bytes;		/* UP: so many bytes of a stream make one packet */
-	unsigned long retry_at;		/* IDLE: it is not opened before, in jiffies */
-	/* The peer may have connections that this end has no more: it is to be told. */
-	bool lost;
-	u8 tries;			/* how often that was tried */
+	/* IDLE: it is opened for who comes not before, and for who waits not before, in jiffies. */
+	unsigned long retry_at, resume_at;
+	u32 number;			/* before those of all its connections; constant */
+	bool greeted;			/* The peer knows that connections before that are over. */
+	bool answered;			/* The VQP has brought a frame. */
+	bool refused;			/* The peer has no hub. */
+	struct vqp_dct home;		/* the node that had the latest frame; no lanes: none */
+	u8 tries;			/* how often it failed since a frame has arrived */
+	unsigned long failed_at;	/* the first time of these, in jiffies */
 	/* Connects to that port are refused until then, and to any until then, in jiffies. */
 	u16 refused_port;
 	unsigned long refused_until, silent_until;
@@ -91,7 +109,10 @@ struct vqp_trunk {
 	struct list_head waiting;	/* struct vqp_trunk_user.wait_link: for room */
 	struct list_head replies;	/* struct vqp_frame_send.send.msg.link: to be posted */
 	u32 nreplies;
-	u32 nframes;			/* what is posted and has not completed */
+	/* Likewise, in order: what failed, or was not posted, with the VQPs that there were. */
+	struct list_head again;
+	struct list_head resend;	/* before those: what a VQP is being given; of its opener */
+	u32 nframes;			/* what is posted, or in these lists */
 };
 
 /* A frame on its way, and the memory of its bytes. */
@@ -100,7 +121,7 @@ struct vqp_frame_send {
 	struct vqp_trunk_user *user;	/* referenced; NULL: it is no connection's */
 	u32 bytes;			/* of the connection's stream */
 	bool charged;			/* A page of the budget is charged for it. */
-	bool bye;			/* It is a BYE. */
+	u8 type;			/* enum vqp_frame_type */
 	struct vqp_send send;		/* It ends in a flexible array, and so comes last. */
 	/* The frame itself follows. */
 };
@@ -150,8 +171,8 @@ static inline u8 *vqp_frame_of(struct vqp_frame_send *f)
 }
 
 /*
- * Post a frame. 0: ops->sent() follows; -EAGAIN: the trunk is full of frames, ops->room()
- * follows; -EIO: the trunk is not up. Process context, without locks.
+ * Post a frame. 0: ops->sent() follows; -EAGAIN: the trunk is full of frames, or is not up;
+ * ops->room() follows if the frame has bytes; -EIO: it is over. Process context, without locks.
  */
 int __must_check vqp_trunk_post(struct vqp_frame_send *f, const struct vqp_frame *frame);
 
@@ -172,8 +193,8 @@ static inline bool vqp_trunk_user_waits(const struct vqp_trunk_user *user)
 }
 
 /*
- * Have a connection be one of the trunk's, which breaks it when it fails; the trunk takes a
- * reference. -EHOSTDOWN: it has failed.
+ * Have a connection be one of the trunk's, which may break it; the trunk takes a reference.
+ * -EHOSTDOWN: it leads nowhere at present.
  */
 int __must_check vqp_trunk_join(struct vqp_trunk *trunk, struct vqp_trunk_user *user);
 void vqp_trunk_leave(struct vqp_trunk *trunk, struct vqp_trunk_user *user);

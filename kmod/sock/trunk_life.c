@@ -6,6 +6,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "base/counters.h"
+#include "base/dct_cache.h"
 #include "dc/dc.h"
 #include "meta/client.h"
 #include "meta/lookup.h"
@@ -16,9 +17,11 @@
 
 #define TRUNKS_OPENING_MAX	16	/* of a namespace: those whose address may be looked up */
 #define TRUNK_RETRY_JIFFIES	HZ
-#define TRUNK_LOST_TRIES	8	/* at ever longer intervals: four minutes in all */
-#define TRUNK_REFUSED_JIFFIES	(HZ / 10)	/* for which a refusal of a port is remembered */
-#define TRUNK_SILENT_JIFFIES	HZ		/* the same where the peer says nothing */
+/*
+ * Who waits for a trunk has it opened again at once, and then after 1, 2, 4 seconds and so on, up
+ * to this: the node may be reached again.
+ */
+#define TRUNK_RESUME_JIFFIES	(16 * HZ)
 
 /* What opens trunks waits for lookups and neighbours, and what posts frames waits for nobody. */
 static struct workqueue_struct *trunk_wq, *trunk_open_wq;
@@ -55,155 +58,12 @@ void vqp_trunk_queue_work(struct vqp_trunk *trunk)
 		vqp_trunk_put(trunk);
 }
 
+/* But for the work itself, under trunk->lock: nobody queues it once the trunk is over. */
 static void trunk_queue_open(struct vqp_trunk *trunk, unsigned long delay)
 {
 	kref_get(&trunk->ref);
 	if (mod_delayed_work(trunk_open_wq, &trunk->open, delay))
 		vqp_trunk_put(trunk);
-}
-
-/* ---- Users ---- */
-
-static bool trunk_takes(const struct vqp_trunk *trunk)
-{
-	lockdep_assert_held(&trunk->lock);
-	return trunk->state == VQP_TRUNK_OPENING || trunk->state == VQP_TRUNK_UP;
-}
-
-int vqp_trunk_join(struct vqp_trunk *trunk, struct vqp_trunk_user *user)
-{
-	int ret = -EHOSTDOWN;
-
-	spin_lock_bh(&trunk->lock);
-	if (trunk_takes(trunk)) {
-		list_add_tail(&user->link, &trunk->users);
-		user->ops->hold(user);
-		ret = 0;
-	}
-	spin_unlock_bh(&trunk->lock);
-	return ret;
-}
-
-void vqp_trunk_leave(struct vqp_trunk *trunk, struct vqp_trunk_user *user)
-{
-	bool joined;
-
-	spin_lock_bh(&trunk->lock);
-	joined = !list_empty(&user->link);
-	list_del_init(&user->link);
-	spin_unlock_bh(&trunk->lock);
-	if (joined)
-		user->ops->put(user);
-}
-
-void vqp_trunk_due(struct vqp_trunk *trunk, struct vqp_trunk_user *user)
-{
-	bool due = false;
-
-	spin_lock_bh(&trunk->lock);
-	if (list_empty(&user->due_link) && trunk_takes(trunk)) {
-		list_add_tail(&user->due_link, &trunk->due);
-		user->ops->hold(user);
-		due = true;
-	}
-	spin_unlock_bh(&trunk->lock);
-	if (due)
-		vqp_trunk_queue_work(trunk);
-}
-
-/* The first of trunk->due, which it is no more, with the list's reference; or NULL. */
-static struct vqp_trunk_user *trunk_take_due(struct vqp_trunk *trunk)
-{
-	struct vqp_trunk_user *user;
-
-	spin_lock_bh(&trunk->lock);
-	user = list_first_entry_or_null(&trunk->due, struct vqp_trunk_user, due_link);
-	if (user)
-		list_del_init(&user->due_link);
-	spin_unlock_bh(&trunk->lock);
-	return user;
-}
-
-/* The first of trunk->waiting, if there is room or `all` are to go; as above. */
-static struct vqp_trunk_user *trunk_take_waiting(struct vqp_trunk *trunk, bool all)
-{
-	struct vqp_trunk_user *user = NULL;
-
-	spin_lock_bh(&trunk->lock);
-	if (all || vqp_trunk_has_room(trunk))
-		user = list_first_entry_or_null(&trunk->waiting, struct vqp_trunk_user, wait_link);
-	if (user)
-		list_del_init(&user->wait_link);
-	spin_unlock_bh(&trunk->lock);
-	return user;
-}
-
-static bool trunk_is_before(const struct vqp_trunk_user *user, u32 before)
-{
-	const u32 peer = READ_ONCE(user->peer);
-
-	return !before || (peer && (s32)(peer - before) < 0);
-}
-
-void vqp_trunk_break(struct vqp_trunk *trunk, u32 before)
-{
-	struct vqp_trunk_user *user, *next;
-	LIST_HEAD(over);
-
-	spin_lock_bh(&trunk->lock);
-	list_for_each_entry_safe(user, next, &trunk->users, link)
-		if (trunk_is_before(user, before))
-			list_move_tail(&user->link, &over);
-	/* They may leave meanwhile. */
-	while ((user = list_first_entry_or_null(&over, struct vqp_trunk_user, link))) {
-		list_del_init(&user->link);
-		spin_unlock_bh(&trunk->lock);
-		user->ops->broken(user);
-		user->ops->put(user);
-		cond_resched();
-		spin_lock_bh(&trunk->lock);
-	}
-	spin_unlock_bh(&trunk->lock);
-}
-
-/* Does the peer know of a connection that is a user, or has something to tell? */
-static bool trunk_is_known(const struct vqp_trunk *trunk)
-{
-	const struct vqp_trunk_user *user;
-
-	lockdep_assert_held(&trunk->lock);
-	list_for_each_entry(user, &trunk->users, link)
-		if (READ_ONCE(user->peer))
-			return true;
-	list_for_each_entry(user, &trunk->due, due_link)
-		if (READ_ONCE(user->peer))
-			return true;
-	return false;
-}
-
-/* ---- Refusals ---- */
-
-bool vqp_trunk_is_refused(struct vqp_trunk *trunk, u16 port)
-{
-	bool refused;
-
-	spin_lock_bh(&trunk->lock);
-	refused = time_before(jiffies, trunk->silent_until) ||
-		  (trunk->refused_port == port && time_before(jiffies, trunk->refused_until));
-	spin_unlock_bh(&trunk->lock);
-	return refused;
-}
-
-void vqp_trunk_note_refused(struct vqp_trunk *trunk, u16 port, int err)
-{
-	spin_lock_bh(&trunk->lock);
-	if (err == -ECONNREFUSED) {
-		trunk->refused_port = port;
-		trunk->refused_until = jiffies + TRUNK_REFUSED_JIFFIES;
-	} else {
-		trunk->silent_until = jiffies + TRUNK_SILENT_JIFFIES;
-	}
-	spin_unlock_bh(&trunk->lock);
 }
 
 /* ---- Opening ---- */
@@ -212,7 +72,6 @@ int vqp_trunk_begin(struct vqp_trunk *trunk, enum vqp_trunk_use use)
 {
 	const int most = use == VQP_TRUNK_TO_ANSWER ? TRUNKS_OPENING_MAX / 2 : TRUNKS_OPENING_MAX;
 	const bool eager = use == VQP_TRUNK_TO_SERVE;
-	bool begun = false;
 	int ret = 0;
 
 	spin_lock_bh(&trunk->lock);
@@ -220,13 +79,11 @@ int vqp_trunk_begin(struct vqp_trunk *trunk, enum vqp_trunk_use use)
 	    atomic_read(&trunk->ns->trunks_opening) < most) {
 		atomic_inc(&trunk->ns->trunks_opening);
 		trunk->state = VQP_TRUNK_OPENING;
-		begun = true;
-	} else if (!trunk_takes(trunk)) {
+		trunk_queue_open(trunk, 0);
+	} else if (!vqp_trunk_takes(trunk)) {
 		ret = -EHOSTDOWN;
 	}
 	spin_unlock_bh(&trunk->lock);
-	if (begun)
-		trunk_queue_open(trunk, 0);
 	return ret;
 }
 
@@ -247,29 +104,51 @@ static int trunk_set_vqp(struct vqp_trunk *trunk, struct vqp *vqp)
 }
 
 /*
- * Look the address up, connect, and tell the peer that all before is over. 0, or -errno. May take
- * seconds; it ends early if the VQP fails.
+ * The node to connect to: where the address is said to be, or if nobody can say, where it was. That
+ * one knows whether it has gone. 0, or -errno.
+ */
+static int trunk_route(struct vqp_trunk *trunk, struct vqp *vqp, struct vqp_dct *dct)
+{
+	struct vqp_route route;
+	int ret;
+
+	if (trunk->tries)
+		vqp_dct_cache_doubt(trunk->ns->tenant, trunk->gid);
+	ret = vqp_meta_route(trunk->ns, trunk->gid, vqp, &route);
+	if (!ret) {
+		*dct = route.dct;
+		ret = route.local ? -EHOSTUNREACH : 0;
+		vqp_route_end(&route);
+	}
+	if (!ret || !trunk->home.lanes)
+		return ret;
+	*dct = trunk->home;
+	return 0;
+}
+
+/*
+ * Look the address up, connect, tell the peer that all before the trunk is over, and send what did
+ * not arrive before. 0, or -errno. May take seconds; it ends early if the VQP fails.
  */
 static int trunk_open(struct vqp_trunk *trunk)
 {
 	struct vqp *vqp = vqp_client_make(trunk->ns, trunk->gid);
-	struct vqp_route route;
+	struct vqp_dct dct;
 	int ret;
 
 	if (IS_ERR(vqp))
 		return PTR_ERR(vqp);
-	ret = trunk_set_vqp(trunk, vqp) ?: vqp_meta_route(trunk->ns, trunk->gid, vqp, &route);
-	if (ret)
-		return ret;
-	ret = route.local ? -EHOSTUNREACH : vqp_dc_attach(vqp, &route.dct);
-	vqp_route_end(&route);
+	ret = trunk_set_vqp(trunk, vqp) ?: trunk_route(trunk, vqp, &dct) ?:
+	      vqp_dc_attach(vqp, &dct);
 	if (ret)
 		return ret;
 	spin_lock_bh(&trunk->lock);
 	trunk->frame_bytes = min_t(u32, vqp->dc.tx.cfg->payload_bytes - VQP_FRAME_HEADER,
 				   VQP_FRAME_DATA_MAX);
 	spin_unlock_bh(&trunk->lock);
-	return vqp_trunk_bye(trunk);
+	if (!trunk->greeted)
+		ret = vqp_trunk_bye(trunk, trunk->number);
+	return ret ?: vqp_trunk_send_again(trunk, vqp);
 }
 
 static void trunk_opened(struct vqp_trunk *trunk, int ret)
@@ -289,7 +168,8 @@ static void trunk_open_work(struct work_struct *work)
 
 	if (state == VQP_TRUNK_OPENING)
 		trunk_opened(trunk, trunk_open(trunk));
-	else if (state == VQP_TRUNK_IDLE && vqp_trunk_begin(trunk, VQP_TRUNK_TO_ANSWER))
+	/* For who waits for it, see trunk_resume(). */
+	else if (state == VQP_TRUNK_IDLE && vqp_trunk_begin(trunk, VQP_TRUNK_TO_SERVE))
 		trunk_queue_open(trunk, TRUNK_RETRY_JIFFIES);
 	vqp_trunk_put(trunk);
 }
@@ -301,96 +181,98 @@ enum vqp_trunk_state vqp_trunk_check(struct vqp_trunk *trunk)
 	enum vqp_trunk_state state;
 
 	spin_lock_bh(&trunk->lock);
-	if (trunk->state == VQP_TRUNK_UP && READ_ONCE(trunk->vqp->state) == VQP_QP_ERROR) {
+	if (trunk->state == VQP_TRUNK_UP && READ_ONCE(trunk->vqp->state) == VQP_QP_ERROR)
 		trunk->state = VQP_TRUNK_FAILED;
-		trunk->lost |= trunk_is_known(trunk);
-	}
 	state = trunk->state;
 	spin_unlock_bh(&trunk->lock);
 	return state;
 }
 
-/* It has failed, and may be opened again. Returns when to do so to tell the peer; 0: never. */
-static unsigned long trunk_set_idle(struct vqp_trunk *trunk)
+/* Does the node where the connections are say that the address is gone, or that it began anew? */
+static bool trunk_is_disowned(struct vqp_trunk *trunk, struct vqp *vqp)
 {
-	unsigned long delay = 0;
+	bool refused;
 
-	spin_lock_bh(&trunk->lock);
-	if (trunk->state == VQP_TRUNK_FAILED) {
-		trunk->state = VQP_TRUNK_IDLE;
-		trunk->retry_at = jiffies + TRUNK_RETRY_JIFFIES;
-		trunk->lost &= trunk->tries < TRUNK_LOST_TRIES;
-		if (trunk->lost)
-			delay = TRUNK_RETRY_JIFFIES << trunk->tries++;
-		else
-			trunk->tries = 0;
-	}
-	spin_unlock_bh(&trunk->lock);
-	return delay;
+	spin_lock_bh(&vqp->lock);
+	spin_lock(&trunk->lock);
+	refused = (trunk->refused || vqp->dc.tx.stopped) &&
+		  vqp->dc.dct.epoch == trunk->home.epoch &&
+		  !memcmp(vqp->dc.dct.node_gid, trunk->home.node_gid, VQP_GID_BYTES);
+	spin_unlock(&trunk->lock);
+	spin_unlock_bh(&vqp->lock);
+	return refused;
 }
 
-/* The trunk has no VQP any more, and what it was to take is lost. By its work, or at its end. */
-static void trunk_fail(struct vqp_trunk *trunk)
+/* The trunk has no VQP any more. True: what its connections were at the peer is over. */
+static bool trunk_lose_vqp(struct vqp_trunk *trunk)
 {
-	struct vqp_trunk_user *user;
-	struct vqp_frame_send *f;
-	unsigned long delay;
 	struct vqp *vqp;
+	bool over;
 
 	spin_lock_bh(&trunk->lock);
 	vqp = trunk->vqp;
 	trunk->vqp = NULL;
+	over = trunk->state == VQP_TRUNK_OVER;
 	spin_unlock_bh(&trunk->lock);
-	if (vqp)
-		vqp_teardown(vqp);
-	vqp_trunk_break(trunk, 0);
-	while ((user = trunk_take_due(trunk)))
-		user->ops->put(user);
-	while ((user = trunk_take_waiting(trunk, true)))
-		user->ops->put(user);
-	while ((f = vqp_trunk_take_reply(trunk)))
-		vqp_trunk_frame_free(f);
-	delay = trunk_set_idle(trunk);
-	if (delay)
-		trunk_queue_open(trunk, delay);
+	if (!vqp)
+		return over;
+	over |= trunk_is_disowned(trunk, vqp);
+	vqp_teardown(vqp);
+	return over;
 }
 
-/* There is room: who waits may go on. */
-static void trunk_tell_room(struct vqp_trunk *trunk)
+/* It has failed, and may be opened again. If connections are `over`, it begins anew. */
+static void trunk_set_idle(struct vqp_trunk *trunk, bool over)
 {
-	struct vqp_trunk_user *user;
+	unsigned long delay;
 
-	while ((user = trunk_take_waiting(trunk, false))) {
-		user->ops->room(user);
-		user->ops->put(user);
-		cond_resched();
-	}
-}
-
-/* It is still due. */
-static void trunk_put_back(struct vqp_trunk *trunk, struct vqp_trunk_user *user)
-{
 	spin_lock_bh(&trunk->lock);
-	if (list_empty(&user->due_link)) {
-		list_add(&user->due_link, &trunk->due);
-		user->ops->hold(user);
-	}
+	delay = trunk->tries ? TRUNK_RETRY_JIFFIES << (trunk->tries - 1) : 0;
+	if (delay < TRUNK_RESUME_JIFFIES)
+		trunk->tries++;
+	if (!delay)
+		trunk->failed_at = jiffies;
+	trunk->retry_at = jiffies + TRUNK_RETRY_JIFFIES;
+	trunk->resume_at = jiffies + delay;
+	trunk->answered = false;
+	trunk->refused = false;
+	if (over)
+		trunk->greeted = false;
+	/* Where nobody is awaited any more, the node that there was means nothing. */
+	if (over || (list_empty(&trunk->users) && !trunk->nframes))
+		trunk->home.lanes = 0;
+	if (trunk->state == VQP_TRUNK_FAILED)
+		trunk->state = VQP_TRUNK_IDLE;
 	spin_unlock_bh(&trunk->lock);
 }
 
-static void trunk_tell(struct vqp_trunk *trunk)
+/* If anything waits for the trunk, have it opened. */
+static void trunk_resume(struct vqp_trunk *trunk)
 {
-	struct vqp_trunk_user *user;
-	bool told = true;
+	long delay;
 
-	while (told && (user = trunk_take_due(trunk))) {
-		told = user->ops->tell(user);
-		/* The work comes back when there is room. */
-		if (!told)
-			trunk_put_back(trunk, user);
-		user->ops->put(user);
-		cond_resched();
-	}
+	spin_lock_bh(&trunk->lock);
+	delay = trunk->resume_at - jiffies;
+	if (trunk->state == VQP_TRUNK_IDLE &&
+	    (trunk->nframes || !list_empty(&trunk->due) || !list_empty(&trunk->waiting) ||
+	     !list_empty(&trunk->replies)))
+		trunk_queue_open(trunk, max(delay, 0L));
+	spin_unlock_bh(&trunk->lock);
+}
+
+/* Its VQP has failed, or it is over. By its work, or at its end. */
+static void trunk_fail(struct vqp_trunk *trunk)
+{
+	const bool over = trunk_lose_vqp(trunk);
+
+	/* Who connects does so by TCP, and the others wait, unless there is nothing to wait for. */
+	if (over)
+		vqp_trunk_break(trunk, 0);
+	else
+		vqp_trunk_break_asking(trunk);
+	vqp_trunk_give_up(trunk, over);
+	trunk_set_idle(trunk, over);
+	trunk_resume(trunk);
 }
 
 static void trunk_work(struct work_struct *work)
@@ -400,12 +282,15 @@ static void trunk_work(struct work_struct *work)
 	switch (vqp_trunk_check(trunk)) {
 	case VQP_TRUNK_UP:
 		vqp_trunk_post_replies(trunk);
-		trunk_tell(trunk);
-		trunk_tell_room(trunk);
+		vqp_trunk_tell(trunk);
+		vqp_trunk_tell_room(trunk);
 		break;
 	case VQP_TRUNK_FAILED:
 		/* Who opens it again waits for this. */
 		trunk_fail(trunk);
+		break;
+	case VQP_TRUNK_IDLE:
+		trunk_resume(trunk);
 		break;
 	default:
 		break;
@@ -429,13 +314,17 @@ struct vqp_trunk *vqp_trunk_alloc(struct vqp_ns *ns, const u8 *gid)
 	INIT_WORK(&trunk->work, trunk_work);
 	INIT_DELAYED_WORK(&trunk->open, trunk_open_work);
 	spin_lock_init(&trunk->lock);
+	trunk->number = vqp_trunk_number();
 	trunk->retry_at = jiffies;
+	trunk->resume_at = jiffies;
 	trunk->refused_until = jiffies;
 	trunk->silent_until = jiffies;
 	INIT_LIST_HEAD(&trunk->users);
 	INIT_LIST_HEAD(&trunk->due);
 	INIT_LIST_HEAD(&trunk->waiting);
 	INIT_LIST_HEAD(&trunk->replies);
+	INIT_LIST_HEAD(&trunk->again);
+	INIT_LIST_HEAD(&trunk->resend);
 	vqp_count_made(VQP_OBJ_TRUNK);
 	return trunk;
 }

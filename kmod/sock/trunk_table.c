@@ -49,7 +49,7 @@ static int trunk_score(struct vqp_trunk *trunk)
 
 	spin_lock_bh(&trunk->lock);
 	if (list_empty(&trunk->users) && list_empty(&trunk->due) && list_empty(&trunk->replies) &&
-	    !trunk->nframes && !trunk->lost && time_after_eq(jiffies, trunk->retry_at)) {
+	    !trunk->nframes && time_after_eq(jiffies, trunk->retry_at)) {
 		if (trunk->state == VQP_TRUNK_IDLE)
 			score = 2;
 		else if (trunk->state == VQP_TRUNK_UP)
@@ -199,7 +199,7 @@ static void trunk_say_bye(struct vqp_trunk *trunk, unsigned long until)
 	flush_work(&trunk->work);
 	/* Without memory it is not told, and learns it when it sends. */
 	if (vqp_trunk_check(trunk) == VQP_TRUNK_UP)
-		vqp_trunk_bye(trunk);
+		vqp_trunk_bye(trunk, vqp_trunk_number());
 }
 
 /* Take the trunks of ns, or all if that is NULL, off the table. */

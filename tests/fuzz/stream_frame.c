@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	fuzz_check((const u8 *)frame.data + frame.bytes == data + bytes);
 	vqp_frame_write(&frame, header);
 	fuzz_check(!memcmp(header, data, sizeof(header)));
-	if (!vqp_credit_hear(&credit, frame.taken, frame.room))
+	if (!vqp_credit_hear(&credit, frame.recalls, frame.taken, frame.room))
 		fuzz_check(vqp_credit_unread(&credit) <= 1000 && vqp_credit_left(&credit) >= 1000);
+	fuzz_check(vqp_credit_repeated(credit.sent, frame.seq, frame.bytes) <= frame.bytes);
 	return 0;
 }

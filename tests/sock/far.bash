@@ -16,6 +16,21 @@ ways() {
 	[[ "$far $tcp" == "$1 $2" ]] || { echo "far $far, TCP $tcp; not $1 and $2" >&2; return 1; }
 }
 
+# FILE: what waits for it goes on, and comes to its end, however long a packet was not sent again.
+goes_on() {
+	touch "$1"
+	within 60 test -e "$1.done"
+}
+
+# FILE ERROR: a `told` that waits for it, or waits no more, is told so
+is_told() {
+	touch "$1"
+	within 60 eval "[[ \$(<$1.done) == $2 ]]"
+}
+
+# SIGNAL: to what sockets' processes of this node there are
+signal_socks() { pkill "-$1" -f "tests/sock/[k]inds.py"; }
+
 # What the sockets of a node had is gone; trunks stay for those who come next.
 no_streams() {
 	eventually eval '[[ "$(alive sock) $(alive stream) $(alive chunk)" == "0 0 0" ]]'

@@ -202,16 +202,55 @@ def broken(address, port):
         f.write(what)
 
 
-def prompt(address, port, when):
-    """Send something once the file `when` is there, and wait until the connection breaks."""
-    ready = background()
-    l = listener(address, port, VQP)
-    ready()
-    s, _ = l.accept()
+def told(address, port, when, *options):
+    """In the background: send something once the file `when` is there, and write into another which error comes.
+    Options: MILLISECONDS of TCP_USER_TIMEOUT; alive: SO_KEEPALIVE; mute: nothing is sent."""
+    s = make()
+    for option in options:
+        if option == "alive":
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            s.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 1)
+        elif option != "mute":
+            s.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(option))
+    s.connect((address, int(port)))
     s.settimeout(None)
-    eventually(lambda: os.path.exists(when))
-    s.send(b"1")
-    assert errno_of(s.recv, 1) == "ECONNRESET"
+    background()()
+    while not os.path.exists(when):
+        time.sleep(0.01)
+    what = None if "mute" in options else errno_of(s.send, b"1")
+    what = what or errno_of(s.recv, 1)
+    with open(when + ".new", "w") as f:
+        f.write(what)
+    os.rename(when + ".new", when + ".done")
+
+
+def pour(address, port, when):
+    """In the background: have an echo as much as it takes, until the file `when` is there, which is renamed when all has
+    come back, once and in order."""
+    s = make()
+    s.connect((address, int(port)))
+    background()()
+    s.settimeout(None)
+    sent = 0
+
+    def block(i):
+        return hashlib.sha512(str(i).encode()).digest() * 64
+
+    def send():
+        nonlocal sent
+        while not os.path.exists(when):
+            s.sendall(block(sent))
+            sent += 1
+        s.shutdown(socket.SHUT_WR)
+
+    t = threading.Thread(target=send)
+    t.start()
+    got = 0
+    while piece := s.recv(4096, socket.MSG_WAITALL):
+        assert piece == block(got), got
+        got += 1
+    t.join()
+    assert got == sent, (got, sent)
     os.rename(when, when + ".done")
 
 

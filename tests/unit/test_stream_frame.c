@@ -24,6 +24,7 @@ static void check_same(const struct vqp_frame *a, const struct vqp_frame *b)
 	assert_int_equal(a->type, b->type);
 	assert_int_equal(a->reason, b->reason);
 	assert_int_equal(a->flags, b->flags);
+	assert_int_equal(a->recalls, b->recalls);
 	assert_int_equal(a->to, b->to);
 	assert_int_equal(a->from, b->from);
 	assert_int_equal(a->seq, b->seq);
@@ -37,14 +38,15 @@ static void what_is_written_is_read(void **state)
 {
 	static const struct vqp_frame frames[] = {
 		{ .type = VQP_FRAME_OPEN, .from = 1, .room = 2, .src_port = 3, .dst_port = 4 },
-		{ .type = VQP_FRAME_OPEN_ACK, .to = 1, .from = 2, .taken = 3, .room = VQP_FRAME_ROOM_MAX },
+		{ .type = VQP_FRAME_OPEN_ACK, .to = 1, .from = 2, .taken = 3, .room = VQP_FRAME_ROOM_MAX, .recalls = 1 },
 		{ .type = VQP_FRAME_REFUSE, .to = 0xffffffff, .reason = VQP_REFUSE_MEMORY },
 		{ .type = VQP_FRAME_CREDIT, .to = 1, .from = 2, .taken = 0xffffffff },
-		{ .type = VQP_FRAME_FIN, .to = 1, .from = 2, .seq = 3, .taken = 4, .room = 5 },
+		{ .type = VQP_FRAME_CREDIT, .to = 1, .from = 2, .recalls = 255, .flags = VQP_FRAME_PROBE },
+		{ .type = VQP_FRAME_FIN, .to = 1, .from = 2, .seq = 3, .taken = 4, .room = 5, .recalls = 6 },
 		{ .type = VQP_FRAME_RST, .to = 1, .from = 2 },
 		{ .type = VQP_FRAME_BYE, .from = 7 },
-		{ .type = VQP_FRAME_RECALL, .to = 1, .from = 2 },
-		{ .type = VQP_FRAME_RETURN, .to = 1, .from = 2, .seq = 3, .taken = 4, .room = 5 },
+		{ .type = VQP_FRAME_RECALL, .to = 1, .from = 2, .recalls = 3 },
+		{ .type = VQP_FRAME_RETURN, .to = 1, .from = 2, .seq = 3, .recalls = 4 },
 	};
 	struct vqp_frame parsed;
 
@@ -77,6 +79,19 @@ static void data_are_what_follows(void **state)
 	check_same(&parsed, &data_frame);
 	assert_int_equal(parsed.bytes, VQP_FRAME_DATA_MAX);
 	assert_ptr_equal(parsed.data, msg + VQP_FRAME_HEADER);
+}
+
+static void credit_alone_may_be_a_probe(void **state)
+{
+	struct vqp_frame frame = { .type = VQP_FRAME_CREDIT, .to = 1, .from = 2 }, parsed;
+
+	(void)state;
+	frame.flags = VQP_FRAME_WAITED;
+	assert_int_equal(parse(&frame, 0, &parsed), -EBADMSG);
+	frame.flags = VQP_FRAME_PROBE;
+	assert_int_equal(parse(&frame, 0, &parsed), 0);
+	frame.type = VQP_FRAME_FIN;
+	assert_int_equal(parse(&frame, 0, &parsed), -EBADMSG);
 }
 
 static void bytes_alone_may_have_waited(void **state)
@@ -166,10 +181,10 @@ static void credit_is_what_the_receiver_has_said(void **state)
 
 	(void)state;
 	assert_int_equal(vqp_credit_left(&c), 0);
-	assert_int_equal(vqp_credit_hear(&c, 0, 100), 0);
+	assert_int_equal(vqp_credit_hear(&c, 0, 0, 100), 0);
 	c.sent = 60;
 	assert_int_equal(vqp_credit_left(&c), 40);
-	assert_int_equal(vqp_credit_hear(&c, 50, 100), 0);
+	assert_int_equal(vqp_credit_hear(&c, 0, 50, 100), 0);
 	assert_int_equal(vqp_credit_left(&c), 90);
 	assert_int_equal(vqp_credit_unread(&c), 10);
 }
@@ -179,11 +194,11 @@ static void what_is_said_late_takes_nothing_back(void **state)
 	struct vqp_credit c = { .sent = 60, .taken = 50, .limit = 150 };
 
 	(void)state;
-	assert_int_equal(vqp_credit_hear(&c, 20, 100), 0);
+	assert_int_equal(vqp_credit_hear(&c, 0, 20, 100), 0);
 	assert_int_equal(vqp_credit_left(&c), 90);
 	assert_int_equal(vqp_credit_unread(&c), 10);
 	/* Less room, but the bytes may be under way. */
-	assert_int_equal(vqp_credit_hear(&c, 55, 10), 0);
+	assert_int_equal(vqp_credit_hear(&c, 0, 55, 10), 0);
 	assert_int_equal(vqp_credit_left(&c), 90);
 	assert_int_equal(vqp_credit_unread(&c), 5);
 }
@@ -193,7 +208,7 @@ static void none_has_read_what_was_not_sent(void **state)
 	struct vqp_credit c = { .sent = 60, .limit = 100 };
 
 	(void)state;
-	assert_int_equal(vqp_credit_hear(&c, 61, 100), -EPROTO);
+	assert_int_equal(vqp_credit_hear(&c, 0, 61, 100), -EPROTO);
 	assert_int_equal(vqp_credit_left(&c), 40);
 }
 
@@ -202,14 +217,51 @@ static void what_is_recalled_may_be_sent_no_more(void **state)
 	struct vqp_credit c = { .sent = 0xfffffff0, .taken = 0xfffffff0, .limit = 0x1000 };
 
 	(void)state;
-	vqp_credit_return(&c, 0x20);
+	assert_true(vqp_credit_return(&c, 1, 0x20));
 	assert_int_equal(c.limit, 0x10);
 	/* There is less left than may be kept. */
 	c.sent = 0;
-	vqp_credit_return(&c, 0x20);
+	assert_true(vqp_credit_return(&c, 2, 0x20));
 	assert_int_equal(vqp_credit_left(&c), 0x10);
-	assert_int_equal(vqp_credit_hear(&c, 0, 0x100), 0);
+	assert_int_equal(vqp_credit_hear(&c, 2, 0, 0x100), 0);
 	assert_int_equal(vqp_credit_left(&c), 0x100);
+}
+
+/* What is sent again may have come before. */
+static void a_recall_that_comes_twice_takes_nothing(void **state)
+{
+	struct vqp_credit c = { .limit = 0x1000, .recalls = 255 };
+
+	(void)state;
+	assert_true(vqp_credit_return(&c, 0, 0x20));
+	assert_int_equal(vqp_credit_hear(&c, 0, 0, 0x1000), 0);
+	assert_false(vqp_credit_return(&c, 0, 0x20));
+	assert_false(vqp_credit_return(&c, 255, 0x20));
+	assert_int_equal(vqp_credit_left(&c), 0x1000);
+}
+
+static void room_from_before_a_recall_is_none(void **state)
+{
+	struct vqp_credit c = { .sent = 10, .limit = 0x1000 };
+
+	(void)state;
+	assert_true(vqp_credit_return(&c, 1, 0x20));
+	assert_int_equal(vqp_credit_hear(&c, 0, 5, 0x1000), 0);
+	assert_int_equal(vqp_credit_left(&c), 0x20);
+	/* It has read them nevertheless. */
+	assert_int_equal(vqp_credit_unread(&c), 5);
+}
+
+static void bytes_that_come_twice_are_told(void **state)
+{
+	(void)state;
+	assert_int_equal(vqp_credit_repeated(100, 100, 10), 0);
+	assert_int_equal(vqp_credit_repeated(100, 110, 10), 0);
+	assert_int_equal(vqp_credit_repeated(105, 100, 10), 5);
+	assert_int_equal(vqp_credit_repeated(110, 100, 10), 10);
+	assert_int_equal(vqp_credit_repeated(200, 100, 10), 10);
+	assert_int_equal(vqp_credit_repeated(5, 0xfffffffb, 10), 10);
+	assert_int_equal(vqp_credit_repeated(0xfffffffb, 5, 10), 0);
 }
 
 static void counts_wrap(void **state)
@@ -217,11 +269,11 @@ static void counts_wrap(void **state)
 	struct vqp_credit c = { .sent = 0xfffffff0, .taken = 0xffffff00, .limit = 0xffffffff };
 
 	(void)state;
-	assert_int_equal(vqp_credit_hear(&c, 0xfffffff0, 0x1000), 0);
+	assert_int_equal(vqp_credit_hear(&c, 0, 0xfffffff0, 0x1000), 0);
 	assert_int_equal(vqp_credit_left(&c), 0x1000);
 	c.sent += 0x20;
 	assert_int_equal(vqp_credit_unread(&c), 0x20);
-	assert_int_equal(vqp_credit_hear(&c, 0x10, 0x1000), 0);
+	assert_int_equal(vqp_credit_hear(&c, 0, 0x10, 0x1000), 0);
 	assert_int_equal(vqp_credit_left(&c), 0x1000);
 }
 
@@ -232,6 +284,7 @@ int main(void)
 		cmocka_unit_test(the_fields_are_where_the_document_says),
 		cmocka_unit_test(data_are_what_follows),
 		cmocka_unit_test(bytes_alone_may_have_waited),
+		cmocka_unit_test(credit_alone_may_be_a_probe),
 		cmocka_unit_test(a_wrong_length_is_refused),
 		cmocka_unit_test(what_a_type_has_not_is_refused),
 		cmocka_unit_test(what_a_type_needs_is_demanded),
@@ -240,6 +293,9 @@ int main(void)
 		cmocka_unit_test(what_is_said_late_takes_nothing_back),
 		cmocka_unit_test(none_has_read_what_was_not_sent),
 		cmocka_unit_test(what_is_recalled_may_be_sent_no_more),
+		cmocka_unit_test(a_recall_that_comes_twice_takes_nothing),
+		cmocka_unit_test(room_from_before_a_recall_is_none),
+		cmocka_unit_test(bytes_that_come_twice_are_told),
 		cmocka_unit_test(counts_wrap),
 	};
 
