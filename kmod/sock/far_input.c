@@ -185,12 +185,19 @@ static void far_on_data(struct vqp_far *far, const struct vqp_frame *frame)
 	vqp_far_grow(far, frame->flags & VQP_FRAME_WAITED);
 }
 
+/* What the window has pages for and will not come is left to others. */
 static void far_on_fin(struct vqp_far *far, const struct vqp_frame *frame)
 {
-	if (frame->seq != far->received)
+	if (frame->seq != far->received) {
 		far_protest(far);
-	else
-		vqp_stream_end(&far->s);
+		return;
+	}
+	vqp_stream_end(&far->s);
+	spin_lock_bh(&far->s.lock);
+	far->recalling = false;
+	if (!far->s.closed)
+		vqp_far_grant(far);
+	spin_unlock_bh(&far->s.lock);
 }
 
 static void far_on_rst(struct vqp_far *far)

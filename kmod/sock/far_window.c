@@ -15,15 +15,20 @@
  */
 void vqp_far_grant(struct vqp_far *far)
 {
-	const u32 most = DIV_ROUND_UP(far->s.window, VQP_STREAM_PAGE_BYTES) - 1;
 	const u32 taken = far->received - far->s.unread;
-	u32 least, limit;
+	u32 most = DIV_ROUND_UP(far->s.window, VQP_STREAM_PAGE_BYTES) - 1;
+	u32 least = far->granted - taken, limit;
 
 	lockdep_assert_held(&far->s.lock);
+	if (far->s.finished) {
+		/* Nothing more comes. */
+		most = 0;
+		least = far->s.unread;
+	}
 	while (far->pages < most && vqp_budget_charge(far->s.ns))
 		far->pages++;
 	/* What was granted cannot be taken back; what is beyond it can. */
-	least = DIV_ROUND_UP(far->granted - taken, VQP_STREAM_PAGE_BYTES);
+	least = DIV_ROUND_UP(least, VQP_STREAM_PAGE_BYTES);
 	least = max(least, 1U) - 1;
 	if (vqp_budget_has(far->s.ns))
 		least = max(least, most);
@@ -32,6 +37,9 @@ void vqp_far_grant(struct vqp_far *far)
 		far->pages--;
 	}
 	limit = taken + min(far->s.window, (far->pages + 1) * (u32)VQP_STREAM_PAGE_BYTES);
+	/* To tell of room is to tell how much was read: a sender that lingers waits for that. */
+	if (far->s.finished)
+		limit = taken + far->s.window;
 	if ((s32)(limit - far->granted) > 0)
 		far->granted = limit;
 	/* No more may come than fills these pages: the reader is told of any byte. */
@@ -43,7 +51,7 @@ static void far_grant_and_tell(struct vqp_far *far)
 {
 	u32 more;
 
-	if (far->recalling)
+	if (far->recalling && !far->s.finished)
 		return;
 	vqp_far_grant(far);
 	more = far->granted - far->told;

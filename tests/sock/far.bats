@@ -195,6 +195,11 @@ teardown_file() {
 	on 1 'sock near spend 10.95.2.2 7018 80; eventually ways 1 0 sock near talk 10.95.2.2 7018'
 }
 
+@test "connections to which nothing more comes leave the memory to others" {
+	on 2 'sock far sink 10.95.2.2 7027'
+	on 1 'ways 80 0 sock near send_half 10.95.2.2 7027 80'
+}
+
 @test "far: with loss, all bytes arrive once and in order" {
 	on 2 'sock far serve 10.95.2.2 7014'
 	fault loss 1 1%

@@ -271,6 +271,35 @@ def spend(address, port, count):
     threading.Event().wait()
 
 
+def sink(address, port):
+    """Read what comes on each connection up to its end, and keep all."""
+    ready = background()
+    l = listener(address, port, VQP)
+    ready()
+    kept = []
+
+    def drain(c):
+        while c.recv(65536):
+            pass
+
+    while True:
+        kept.append(l.accept()[0])
+        threading.Thread(target=drain, args=(kept[-1],), daemon=True).start()
+
+
+def send_half(address, port, count):
+    """Connect so often, have each connection carry as much as fills its window, end that, and keep all."""
+    kept = []
+    for _ in range(int(count)):
+        s = make()
+        s.connect((address, int(port)))
+        s.sendall(bytes(1 << 20))
+        s.shutdown(socket.SHUT_WR)
+        kept.append(s)
+    background()()
+    threading.Event().wait()
+
+
 def keep(address, port, count):
     """Connect so often, and keep all."""
     kept = []
