@@ -64,6 +64,8 @@ enum vqp_event {
 	VQP_EV_SOCK_NEAR,	/* A socket has a connection within the node. */
 	VQP_EV_SOCK_FAR,	/* A socket has a connection to another node by vqp. */
 	VQP_EV_SOCK_TCP,	/* A socket connects by TCP, or has accepted what did. */
+	VQP_EV_SOCK_SPUN,	/* A receive spun until bytes came. */
+	VQP_EV_SOCK_SPUN_IN_VAIN, /* It spun, and sleeps. */
 	VQP_EV_MAX,
 };
 

@@ -13,6 +13,7 @@
 #include "sock/inner.h"
 #include "sock/route.h"
 #include "sock/sock.h"
+#include "sock/spin.h"
 #include "sock/stream.h"
 
 /* ---- The beginning ---- */
@@ -180,6 +181,12 @@ static int recv_end(struct sock *sk, const struct vqp_stream *s)
 	return sock_error(sk);
 }
 
+/* Is there more than `seen` unread, or does nothing more come? */
+static bool recv_has_come(const struct sock *sk, const struct vqp_stream *s, u32 seen)
+{
+	return READ_ONCE(s->unread) > seen || recv_is_over(sk, s);
+}
+
 /*
  * Wait until there is more than `seen` unread, or nothing more comes: if some was `peeked` at, also
  * before that is read. 0, or -errno.
@@ -189,11 +196,12 @@ static int recv_wait(struct sock *sk, struct vqp_stream *s, u32 seen, bool peeke
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int ret = 0;
 
+	if (*timeo)
+		vqp_spin(sk, recv_has_come, s, seen);
 	add_wait_queue(sk_sleep(sk), &wait);
 	while (!ret) {
 		smp_mb();	/* pairs with skwq_has_sleeper() of who sends */
-		if (READ_ONCE(s->unread) > seen || recv_is_over(sk, s) ||
-		    (peeked && READ_ONCE(s->starved)))
+		if (recv_has_come(sk, s, seen) || (peeked && READ_ONCE(s->starved)))
 			break;
 		ret = conn_wait(sk, &wait, timeo);
 	}

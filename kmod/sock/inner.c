@@ -8,6 +8,7 @@
 #include "base/compat.h"
 #include "sock/inner.h"
 #include "sock/sock.h"
+#include "sock/spin.h"
 
 /* TCP's names of the options that are kept (sock.h). */
 static const int inner_options[VQP_SOCK_OPTIONS] = {
@@ -49,6 +50,7 @@ void vqp_inner_copy_options(struct sock *to, const struct sock *from)
 	to->sk_rcvlowat = from->sk_rcvlowat;
 	to->sk_max_pacing_rate = from->sk_max_pacing_rate;
 	WRITE_ONCE(to->sk_peek_off, READ_ONCE(from->sk_peek_off));
+	vqp_spin_ask(to, vqp_spin_asked_us(from));
 	to->sk_userlocks |= from->sk_userlocks & (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK);
 	if (from->sk_userlocks & SOCK_RCVBUF_LOCK)
 		to->sk_rcvbuf = from->sk_rcvbuf;
@@ -77,6 +79,7 @@ static bool inner_differs(const struct sock *a, const struct sock *b)
 	       a->sk_rcvtimeo != b->sk_rcvtimeo || a->sk_sndtimeo != b->sk_sndtimeo ||
 	       a->sk_rcvlowat != b->sk_rcvlowat ||
 	       a->sk_max_pacing_rate != b->sk_max_pacing_rate ||
+	       vqp_spin_asked_us(a) != vqp_spin_asked_us(b) ||
 	       (a->sk_userlocks & locks) != (b->sk_userlocks & locks) ||
 	       (b->sk_userlocks & SOCK_RCVBUF_LOCK && a->sk_rcvbuf != b->sk_rcvbuf) ||
 	       (b->sk_userlocks & SOCK_SNDBUF_LOCK && a->sk_sndbuf != b->sk_sndbuf);

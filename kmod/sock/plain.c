@@ -32,6 +32,7 @@ bool vqp_option_is_copied(int name)
 	case SO_SNDTIMEO_OLD:
 	case SO_SNDTIMEO_NEW:
 	case SO_MAX_PACING_RATE:
+	case SO_BUSY_POLL:
 		return true;
 	}
 	return false;
@@ -50,7 +51,6 @@ static bool socket_option_is_plain(int name)
 	case SO_TIMESTAMPING_OLD:
 	case SO_TIMESTAMPING_NEW:
 	case SO_ZEROCOPY:
-	case SO_BUSY_POLL:
 	case SO_PREFER_BUSY_POLL:
 	case SO_BUSY_POLL_BUDGET:
 	case SO_INCOMING_CPU:

@@ -68,6 +68,15 @@ struct vqp_listener {
 	u32 npending;
 };
 
+/* What spin.c knows of a socket's waits; under lock_sock(). */
+struct vqp_spin {
+	u8 misses;			/* how often in a row nothing came while it spun */
+	u8 skips;			/* So many waits do not spin. */
+	pid_t task;			/* who waited last; 0: nobody yet */
+	u64 starved;			/* so long it was ready to run and did not, in ns */
+	u64 not_before;			/* No wait spins until then, by local_clock(). */
+};
+
 struct vqp_sock {
 	struct inet_sock inet;		/* first, as for each socket of the family */
 	u32 number;			/* in the table of table.c; 0: it is not there */
@@ -79,6 +88,7 @@ struct vqp_sock {
 	int mirrored;			/* the inner socket's error that is also in sk_err */
 	u32 set;			/* bits of enum vqp_sock_option: these were set, */
 	int values[VQP_SOCK_OPTIONS];	/* to these values */
+	struct vqp_spin spin;
 	struct vqp_stream *stream;	/* of a connection, referenced; only a connect changes it */
 	/* Streams of connections that connect(AF_UNSPEC) dissolved: other threads may look yet. */
 	struct list_head past;

@@ -58,6 +58,36 @@ kinds() {
 	[[ "$near $tcp" == "$1 $2" ]] || { echo "near $near, TCP $tcp; not $1 and $2" >&2; return 1; }
 }
 
+# COMMAND...: sets spun and vain: how often a receive spins meanwhile until bytes come, and how often in vain.
+spins() {
+	spun=$(events sock_spun) vain=$(events sock_spun_in_vain)
+	"$@"
+	spun=$(($(events sock_spun) - spun)) vain=$(($(events sock_spun_in_vain) - vain))
+	echo "$spun spun until bytes came, $vain in vain"
+}
+
+# MIN COMMAND...: at least so many of its receives need not sleep.
+spins_at_least() {
+	spins "${@:2}"
+	((spun >= $1))
+}
+
+# MAX COMMAND...: at most so many of its receives spin at all.
+spins_at_most() {
+	spins "${@:2}"
+	((spun + vain <= $1))
+}
+
+# COMMAND...: it gets descriptors that lead into a cgroup with 1 % of a processor (8), and out of it (9).
+starve() {
+	local group=/sys/fs/cgroup/starve
+	echo +cpu >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir -p "$group"
+	echo '1000 100000' >"$group/cpu.max"
+	"$@" 8>"$group/cgroup.procs" 9>/sys/fs/cgroup/cgroup.procs
+	rmdir "$group"
+}
+
 # FILE: what waits for it goes on, and comes to its end.
 go() {
 	touch "$1"

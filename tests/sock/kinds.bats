@@ -141,3 +141,16 @@ teardown_file() {
 @test "the module does not unload while there is a socket" {
 	on 1 'sock sock-b serve 10.91.0.2 7000; run=0; rmmod vqp || run=$?; ((run)); [[ -e /sys/module/vqp ]]'
 }
+
+@test "a receive whose peer answers soon spins, and does not sleep" {
+	on 1 'sock sock-b serve 10.91.0.2 7000; eventually spins_at_least 1 sock sock-a asks 10.91.0.2 7000 100 1000'
+}
+
+# What spins in vain does so in one of 64 waits before long.
+@test "a receive whose peer takes its time seldom spins" {
+	on 1 'spins_at_most 30 sock sock-a seldom 10.91.0.1 7000 200'
+}
+
+@test "a receive of a process whose cgroup had no processor left does not spin for a while" {
+	on 1 'starve sock sock-a starves 10.91.0.1 7000 50 /run/vqp/go; spins_at_most 0 go /run/vqp/go'
+}

@@ -17,6 +17,7 @@ VQP = int(os.environ.get("PROTOCOL", 258))
 TIMEOUT = 60
 TCP_ULP = 31
 IP_MINTTL = 21
+SO_BUSY_POLL = 46
 LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF = 444, 446
 LANDLOCK_ACCESS_NET_CONNECT_TCP = 2
 PR_SET_NO_NEW_PRIVS = 38
@@ -77,6 +78,14 @@ def listener(address, port, protocol):
     return s
 
 
+def ends(address, port):
+    """Both ends of a connection."""
+    l = listener(address, port, VQP)
+    s = make(family_of(address))
+    s.connect((address, int(port)))
+    return s, l.accept()[0]
+
+
 def serve(address, port, protocol=VQP, device="", when=""):
     """Echo what comes until its end, and then end the answer; if so, once that file is there."""
     ready = background()
@@ -113,6 +122,53 @@ def talk(address, port, size="100000"):
     s = make(family_of(address))
     s.connect((address, int(port)))
     converse(s, address, port, int(size))
+
+
+def asks(address, port, count, spin_us):
+    """A byte and its answer, so often. Each wait spins so long, if it does."""
+    s = make(family_of(address))
+    s.settimeout(None)
+    s.setsockopt(socket.SOL_SOCKET, SO_BUSY_POLL, int(spin_us))
+    s.connect((address, int(port)))
+    for _ in range(int(count)):
+        s.sendall(b"x")
+        assert s.recv(1) == b"x"
+
+
+def waits(count, s, peer):
+    """One end waits so often for the other, which takes its time."""
+    s.settimeout(None)
+    for _ in range(count):
+        t = threading.Timer(0.01, peer.sendall, (b"x",))
+        t.start()
+        assert s.recv(1) == b"x"
+        t.join()
+
+
+def seldom(address, port, count):
+    """An end whose peer takes its time, so often."""
+    waits(int(count), *ends(address, port))
+
+
+def starves(address, port, count, when):
+    """A second in which the group behind descriptor 8 had no processor; 9 leads out of it. Then, in the background, once
+    the file `when` is there, an end that waited before waits so often for a peer that takes its time. It is renamed then."""
+    def starved():
+        with open("/proc/self/schedstat") as f:
+            return int(f.read().split()[1])
+
+    ready = background()
+    s, peer = ends(address, port)
+    waits(10, s, peer)
+    os.write(8, b"0")
+    before = starved()
+    while starved() < before + 1e9:
+        pass
+    os.write(9, b"0")
+    ready()
+    eventually(lambda: os.path.exists(when))
+    waits(int(count), s, peer)
+    os.rename(when, when + ".done")
 
 
 def talk_once(address, port, when):
