@@ -14,7 +14,9 @@
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/net.h>
+#include <linux/netdevice.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/timer.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
@@ -143,6 +145,23 @@ static inline int vqp_compat_accept(struct socket *sock, struct socket *newsock,
 {
 	return sock->ops->accept(sock, newsock, arg);
 }
+#endif
+
+/* 6.10. A device that is allocated otherwise is no such one to free_netdev(). */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+static inline struct net_device *vqp_compat_alloc_netdev_dummy(int sizeof_priv)
+{
+	struct net_device *dev = kzalloc(sizeof(*dev) + sizeof_priv, GFP_KERNEL);
+
+	if (dev)
+		init_dummy_netdev(dev);
+	return dev;
+}
+
+#define alloc_netdev_dummy vqp_compat_alloc_netdev_dummy
+#define vqp_compat_free_netdev_dummy kfree
+#else
+#define vqp_compat_free_netdev_dummy free_netdev
 #endif
 
 /* 6.12. From 6.2 on the kernel's own sockets, which have no reference, are tracked, too. */

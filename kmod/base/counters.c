@@ -58,6 +58,7 @@ const char *const vqp_event_names[VQP_EV_MAX] = {
 	[VQP_EV_SOCK_TCP]	= "sock_tcp",
 	[VQP_EV_SOCK_SPUN]	= "sock_spun",
 	[VQP_EV_SOCK_SPUN_IN_VAIN] = "sock_spun_in_vain",
+	[VQP_EV_SOCK_POLLED]	= "sock_polled",
 };
 
 void vqp_counters_sum(struct vqp_counters *sum)

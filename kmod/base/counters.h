@@ -66,6 +66,7 @@ enum vqp_event {
 	VQP_EV_SOCK_TCP,	/* A socket connects by TCP, or has accepted what did. */
 	VQP_EV_SOCK_SPUN,	/* A receive spun until bytes came. */
 	VQP_EV_SOCK_SPUN_IN_VAIN, /* It spun, and sleeps. */
+	VQP_EV_SOCK_POLLED,	/* A thread has ended a busy poll by epoll. */
 	VQP_EV_MAX,
 };
 

@@ -11,6 +11,7 @@
 #include "ns/namespace.h"
 #include "sock/conn.h"
 #include "sock/inner.h"
+#include "sock/napi.h"
 #include "sock/route.h"
 #include "sock/sock.h"
 #include "sock/spin.h"
@@ -54,6 +55,7 @@ static void conn_establish(struct sock *sk, struct vqp_stream *s)
 	sk->sk_state = TCP_ESTABLISHED;
 	sk->sk_socket->state = SS_CONNECTED;
 	WRITE_ONCE(vs->stream, s);	/* table.c looks at it without lock_sock(). */
+	vqp_napi_mark(sk);
 	vqp_sock_become(vs, s->ops->kind);
 	vqp_count_event(s->ops->event);
 	vqp_tally_add(s->ns->tally, s->ops->tallied, 1);
@@ -374,6 +376,7 @@ void vqp_conn_dissolve(struct sock *sk)
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	WRITE_ONCE(sk->sk_err, 0);
 	vqp_route_name(sk, &nameless);
+	vqp_napi_unmark(sk);
 	vqp_sock_become(vs, VQP_SOCK_FRESH);
 	sk->sk_state_change(sk);
 }

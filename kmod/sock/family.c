@@ -20,6 +20,7 @@
 #include "sock/hook.h"
 #include "sock/inner.h"
 #include "sock/listener.h"
+#include "sock/napi.h"
 #include "sock/option.h"
 #include "sock/sock.h"
 #include "sock/stream.h"
@@ -315,9 +316,12 @@ int __init vqp_family_init(void)
 	BUILD_BUG_ON(sizeof(struct vqp6_sock) != offsetofend(struct vqp6_sock, np));
 	vqp_listener_table_init();
 	vqp_stream_table_init();
-	ret = proto_register(&vqp_prot, 1);
+	ret = vqp_napi_init();
 	if (ret)
 		return ret;
+	ret = proto_register(&vqp_prot, 1);
+	if (ret)
+		goto err_napi;
 	ret = proto_register(&vqp6_prot, 1);
 	if (ret)
 		goto err_prot;
@@ -331,6 +335,8 @@ err_prot6:
 	proto_unregister(&vqp6_prot);
 err_prot:
 	proto_unregister(&vqp_prot);
+err_napi:
+	vqp_napi_exit();
 	return ret;
 }
 
@@ -340,4 +346,5 @@ void vqp_family_exit(void)
 	inet6_unregister_protosw(&vqp6_protosw);
 	proto_unregister(&vqp6_prot);
 	proto_unregister(&vqp_prot);
+	vqp_napi_exit();
 }

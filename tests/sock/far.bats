@@ -79,6 +79,11 @@ teardown_file() {
 	on 1 'ways 0 1 sock near talk 10.95.2.2 7006'
 }
 
+@test "who waits by epoll does not sleep where busy polling is on" {
+	on 2 'sock far answers 10.95.2.2 7019'
+	on 1 'polled sock near polls 10.95.2.2 7019 50'
+}
+
 @test "a slow reader, and one that never reads, keep nobody else" {
 	on 2 'sock far hold 10.95.2.2 7007; sock far slow_reader 10.95.2.2 7008; sock far serve 10.95.2.2 7009'
 	on 1 'ways 8 0 sock near fill 10.95.2.2 7007 8

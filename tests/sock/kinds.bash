@@ -88,6 +88,17 @@ starve() {
 	rmdir "$group"
 }
 
+# COMMAND...: there are busy polls by epoll meanwhile. It gets a descriptor that has all epolls do so, until its end (8).
+polled() {
+	local polled status=0 sysctl=/proc/sys/net/core/busy_poll
+	polled=$(events sock_polled)
+	"$@" 8>"$sysctl" || status=$?
+	echo 0 >"$sysctl"
+	polled=$(($(events sock_polled) - polled))
+	echo "$polled busy polls"
+	((!status && polled > 0))
+}
+
 # FILE: what waits for it goes on, and comes to its end.
 go() {
 	touch "$1"

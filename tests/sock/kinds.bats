@@ -154,3 +154,7 @@ teardown_file() {
 @test "a receive of a process whose cgroup had no processor left does not spin for a while" {
 	on 1 'starve sock sock-a starves 10.91.0.1 7000 50 /run/vqp/go; spins_at_most 0 go /run/vqp/go'
 }
+
+@test "who waits by epoll does not sleep where busy polling is on" {
+	on 1 'sock sock-b answers 10.91.0.2 7000; polled sock sock-a polls 10.91.0.2 7000 50'
+}

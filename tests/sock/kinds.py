@@ -3,8 +3,10 @@
 # What tests/sock/kinds.bats, rules.bats and hook.bats do with sockets: kinds.py WORD ARGUMENT...
 import ctypes
 import errno
+import fcntl
 import hashlib
 import os
+import resource
 import select
 import socket
 import struct
@@ -18,6 +20,7 @@ TIMEOUT = 60
 TCP_ULP = 31
 IP_MINTTL = 21
 SO_BUSY_POLL = 46
+EPIOCSPARAMS = 0x40088A01
 LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF = 444, 446
 LANDLOCK_ACCESS_NET_CONNECT_TCP = 2
 PR_SET_NO_NEW_PRIVS = 38
@@ -105,6 +108,43 @@ def serve(address, port, protocol=VQP, device="", when=""):
         c, peer = s.accept()
         assert peer == c.getpeername(), (peer, c.getpeername())
         threading.Thread(target=echo, args=(c,), daemon=True).start()
+
+
+def answers(address, port):
+    """Send back what comes, a byte at a time, when the peer waits for it."""
+    ready = background()
+    l = listener(address, port, VQP)
+    ready()
+    s, _ = l.accept()
+    s.settimeout(None)
+    while byte := s.recv(1):
+        time.sleep(0.02)
+        s.sendall(byte)
+
+
+def polls(address, port, count):
+    """Who waits by epoll sleeps; and seldom with busy polling, which descriptor 8 turns on where an epoll cannot."""
+    s = make(family_of(address))
+    s.connect((address, int(port)))
+    e = select.epoll()
+    e.register(s, select.EPOLLIN)
+
+    def sleeps():
+        n = 0
+        for _ in range(int(count)):
+            s.sendall(b"x")
+            before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+            assert e.poll(TIMEOUT)
+            n += resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before
+            assert s.recv(1) == b"x"
+        return n
+
+    without = sleeps()
+    if errno_of(fcntl.ioctl, e, EPIOCSPARAMS, struct.pack("IHBB", 1000000, 0, 0, 0)):
+        os.write(8, b"1000000")
+    with_it = sleeps()
+    print(f"slept {without} times, {with_it} with busy polling")
+    assert with_it < without / 2
 
 
 def hold(address, port):
