@@ -8,6 +8,7 @@
 # state/cpus, state/accel         of each node, and what carries it out
 # state/init                      busybox or systemd
 # state/copies                    words or strings: how processors copy
+# state/disk                      a file system that nodes may mount by its label, or nothing
 # state/node-I.port               the loopback port of its sshd
 # state/node-I.monitor            the socket of QEMU's monitor
 # state/node-I.refusal            what ssh said when it could not connect
@@ -104,15 +105,17 @@ data_nic_options()
 # node_start NODE PORT: start QEMU in the background with nothing of ours open in it
 node_start()
 {
-	local node=$1 port=$2 image kernel nodes accel cpus init link suffix args modules=() reboots=(-no-reboot)
+	local node=$1 port=$2 image kernel nodes accel cpus init disk link suffix args disks=() reboots=(-no-reboot)
 	image=$(<"$state/image") kernel=$(<"$state/kernel") nodes=$(<"$state/nodes")
-	accel=$(<"$state/accel") cpus=$(<"$state/cpus") init=$(<"$state/init")
+	accel=$(<"$state/accel") cpus=$(<"$state/cpus") init=$(<"$state/init") disk=$(<"$state/disk")
 	[[ $init != systemd ]] || reboots=()
 	suffix=$(printf %02x "$node")
 	mapfile -t link < <(node_data_link "$node" "$nodes")
 	[[ ! -e $kernel/modules.img ]] ||
-		modules=(-drive "file=$kernel/modules.img,format=raw,if=none,id=modules,readonly=on"
+		disks+=(-drive "file=$kernel/modules.img,format=raw,if=none,id=modules,readonly=on"
 			-device virtio-blk-pci,drive=modules)
+	[[ ! $disk ]] ||
+		disks+=(-drive "file=$disk,format=raw,if=none,id=disk,readonly=on" -device virtio-blk-pci,drive=disk)
 	args=(-name "vqp-node-$node" -no-user-config -nodefaults -display none
 		"${reboots[@]}" -machine q35 -smp "$cpus" -m 4G
 		-kernel "$kernel/vmlinux" -initrd initramfs -append "$(node_command_line "$node" "$init")"
@@ -120,7 +123,7 @@ node_start()
 		-chardev "socket,id=monitor,path=node-$node.monitor,server=on,wait=off" -mon chardev=monitor
 		-drive "file=$image/root.img,format=raw,if=none,id=root,snapshot=on,cache=unsafe"
 		-device virtio-blk-pci,drive=root
-		"${modules[@]}"
+		"${disks[@]}"
 		-device virtio-rng-pci
 		-device i6300esb -action watchdog=inject-nmi
 		-netdev "user,id=ctl,restrict=on,hostfwd=tcp:127.0.0.1:$port-:22"
@@ -146,6 +149,7 @@ node_start()
 			((fd > 2)) && eval "exec $fd>&-"
 		done
 		cache_hold "$image" && cache_hold "$kernel"
+		[[ $disk != "$cache"/* ]] || cache_hold "${disk%/*}"
 		TMPDIR=$state setsid qemu-system-x86_64 "${args[@]}" </dev/null >"node-$node.errors" 2>&1 &
 		echo $! >"node-$node.pid"
 	)

@@ -336,6 +336,19 @@ nothing_runs_in()
 	nothing_runs_in "$directory"
 }
 
+@test "nodes have a disk of one's own for reading, beside those of image and modules" {
+	local tree=$BATS_TEST_TMPDIR/tree disk=$BATS_TEST_TMPDIR/disk.img
+	mkdir "$tree" && echo words >"$tree/file"
+	mke2fs -q -t ext4 -L vqp-own -d "$tree" "$disk" 16M
+	"$testbed" --name "$second" up --nodes 1 --disk "$disk"
+	[ "$("$testbed" --name "$second" exec 1 sh -c 'mount -o ro LABEL=vqp-own /mnt && cat /mnt/file')" = words ]
+	run "$testbed" --name "$second" exec 1 mount -o remount,rw /mnt
+	[ "$status" -ne 0 ]
+	"$testbed" --name "$second" down
+	run "$testbed" --name "$second" up --nodes 1 --disk "$disk.none"
+	[ "$status" -eq 125 ]
+}
+
 @test "an up that is interrupted leaves nothing behind" {
 	local directory pid i status=0
 	setsid "$testbed" --name "$second" up --nodes 1 >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
