@@ -27,7 +27,7 @@ PROGRAMS := runtime-lib common node cni-plugin libcni oci-hook preload
 TOOLS := tests/programs/vqpt tests/programs/sockt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
 
 # what is tried, and made in the toolbox
-TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop test-sockets test-lies faults leftovers soak cycles test-debug unit fuzz planted coverage \
+TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop test-sockets test-apps test-lies faults leftovers soak cycles test-debug unit fuzz planted coverage \
 	fuzz-kernel check kmod-debug test-hosts
 
 .PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) install uninstall clean
@@ -108,6 +108,9 @@ test-workshop: build $(TOOLS) ## what tests and measures is tested itself: toolb
 
 test-sockets: build $(TOOLS) ## the cases of stream sockets, by vqp and by TCP, and what decides the kind: a quarter of an hour
 	tests/run sockets sockets-tcp kinds rules hook
+
+test-apps: build $(TOOLS) ## applications of Debian by stream sockets and by TCP: half an hour, and five minutes for their disk once
+	SUITE_TIMEOUT=4000 tests/run apps
 
 test-lies: build $(TOOLS) ## one-sided requests on a device that behaves as those of other drivers: some twenty minutes
 	tests/run lies

@@ -8,6 +8,7 @@
 # systemd       has nodes of its own whose init is systemd
 # strings       has nodes of its own whose processors copy by string instructions
 # four          has four nodes of its own
+# apps          has nodes of its own with the disk of tests/sock/apps-root
 # own-nodes     runs on this machine, and boots nodes itself
 # heart         is in `make test`
 # 6-1, newest, debug
@@ -64,7 +65,7 @@ tagged()
 # shares_nodes SUITE: its nodes are as others expect them
 shares_nodes()
 {
-	! tagged "$1" systemd && ! tagged "$1" strings && ! tagged "$1" four
+	! tagged "$1" systemd && ! tagged "$1" strings && ! tagged "$1" four && ! tagged "$1" apps
 }
 
 # budget_of PLACE SUITE: in seconds, or "null"

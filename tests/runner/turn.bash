@@ -43,6 +43,7 @@ boot()
 	! tagged "$2" systemd || what+=(--init systemd)
 	! tagged "$2" four || what+=(--nodes 4)
 	! tagged "$2" strings || what+=(--copies strings)
+	! tagged "$2" apps || what+=(--disk "$("$tests/sock/apps-root")")
 	[[ $1 != hosts ]] || what=(--hosts "$HOSTS")
 	if [[ $1 == debug ]] && ! build_debug; then
 		fail "$label: no kernel"

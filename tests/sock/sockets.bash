@@ -37,6 +37,11 @@ bridge() {
 wired() {
 	box "$1" 9 "10.95.$2.$3"
 	vqpctl ns set --netns "/run/netns/$1" --sockets on
+	plugged "$@"
+}
+
+# NAME NODE NUMBER: the network namespace has such an interface
+plugged() {
 	ip link add "$1" type veth peer name eth0 netns "$1"
 	ip link set "$1" master br-sock up
 	inside "$1" ip link set lo up
