@@ -13,6 +13,8 @@
 #include <sys/socket.h>
 #include <linux/vqp.h>
 
+#include "../common/protocol.h"
+
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262
 #endif
@@ -44,15 +46,6 @@ static bool asks_for_tcp(int domain, int type, int protocol)
 	       (protocol == IPPROTO_IP || protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP);
 }
 
-/*
- * Is the error one of the protocol, which TCP need not have? Filters of system calls and programs of
- * BPF refuse what they do not know by any of the last three, security modules by EACCES.
- */
-static bool is_of_protocol(int error)
-{
-	return error == EPROTONOSUPPORT || error == EPERM || error == EACCES || error == EINVAL;
-}
-
 __attribute__((visibility("default"))) int socket(int domain, int type, int protocol)
 {
 	const int before = errno;
@@ -61,7 +54,7 @@ __attribute__((visibility("default"))) int socket(int domain, int type, int prot
 	if (!asks_for_tcp(domain, type, protocol) || atomic_load(&without_vqp))
 		return next_socket()(domain, type, protocol);
 	fd = next_socket()(domain, type, IPPROTO_VQP);
-	if (fd >= 0 || !is_of_protocol(errno))
+	if (fd >= 0 || !protocol_is_refused(errno))
 		return fd;
 	atomic_store(&without_vqp, true);
 	errno = before;

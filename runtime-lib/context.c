@@ -8,22 +8,53 @@
 
 _Static_assert(sizeof(union ibv_gid) == VQP_GID_BYTES, "a GID is 16 bytes");
 
-void vqp_context_link(struct ibv_context *context, struct vqp_link *list, struct vqp_link *link)
+/* The contexts of the process. Outside verbs.mutex of each. */
+static pthread_mutex_t contexts_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct vqp_link contexts = { &contexts, &contexts };
+
+static void link_add(pthread_mutex_t *mutex, struct vqp_link *list, struct vqp_link *link)
 {
-	pthread_mutex_lock(&context->mutex);
+	pthread_mutex_lock(mutex);
 	link->next = list->next;
 	link->prev = list;
 	list->next->prev = link;
 	list->next = link;
-	pthread_mutex_unlock(&context->mutex);
+	pthread_mutex_unlock(mutex);
+}
+
+static void link_remove(pthread_mutex_t *mutex, struct vqp_link *link)
+{
+	pthread_mutex_lock(mutex);
+	link->prev->next = link->next;
+	link->next->prev = link->prev;
+	pthread_mutex_unlock(mutex);
+}
+
+void vqp_context_link(struct ibv_context *context, struct vqp_link *list, struct vqp_link *link)
+{
+	link_add(&context->mutex, list, link);
 }
 
 void vqp_context_unlink(struct ibv_context *context, struct vqp_link *link)
 {
-	pthread_mutex_lock(&context->mutex);
-	link->prev->next = link->next;
-	link->next->prev = link->prev;
-	pthread_mutex_unlock(&context->mutex);
+	link_remove(&context->mutex, link);
+}
+
+bool vqp_is_registered(const void *addr, size_t bytes)
+{
+	struct vqp_context *ctx;
+	struct vqp_link *link;
+	bool found = false;
+
+	pthread_mutex_lock(&contexts_mutex);
+	for (link = contexts.next; link != &contexts && !found; link = link->next) {
+		ctx = vqp_container(link, struct vqp_context, link);
+		pthread_mutex_lock(&ctx->verbs.mutex);
+		found = vqp_mrs_cover(ctx, (uintptr_t)addr, bytes);
+		pthread_mutex_unlock(&ctx->verbs.mutex);
+	}
+	pthread_mutex_unlock(&contexts_mutex);
+	return found;
 }
 
 static void context_init(struct vqp_context *ctx, int fd, const struct vqp_attach *attached)
@@ -61,6 +92,7 @@ struct ibv_context *vqp_open_gid(const union ibv_gid *gid)
 		return vqp_null(err ? err : -ENOMEM);
 	}
 	context_init(ctx, fd, &attach);
+	link_add(&contexts_mutex, &contexts, &ctx->link);
 	return &ctx->verbs;
 }
 
@@ -75,6 +107,7 @@ int vqp_close(struct ibv_context *context)
 	struct vqp_link *link, *next;
 	int err;
 
+	link_remove(&contexts_mutex, &ctx->link);
 	/* The kernel's parts of VQPs and MRs go with the file. */
 	for (link = ctx->qps.next; link != &ctx->qps; link = next) {
 		next = link->next;

@@ -4,6 +4,7 @@
 #define VQP_INTERNAL_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -20,6 +21,7 @@ struct vqp_link {
 
 struct vqp_context {
 	struct ibv_context verbs;
+	struct vqp_link link;			/* among those of the process, under a lock of theirs */
 	struct ibv_pd pd;
 	union ibv_gid gid;
 	/* The objects that vqp_close() frees, under verbs.mutex. */
@@ -29,6 +31,7 @@ struct vqp_context {
 struct vqp_mr {
 	struct ibv_mr verbs;
 	struct vqp_link link;
+	int access;				/* IBV_ACCESS_* */
 };
 
 struct vqp_cq {
@@ -73,6 +76,11 @@ static inline void *vqp_null(int err)
 /* Add an object to one of its context's lists, and remove it. */
 void vqp_context_link(struct ibv_context *context, struct vqp_link *list, struct vqp_link *link);
 void vqp_context_unlink(struct ibv_context *context, struct vqp_link *link);
+
+/* May the kernel write to all of [addr, addr + bytes), by one region of a context of the process? */
+bool vqp_is_registered(const void *addr, size_t bytes);
+/* Does one of the context's own regions allow it? Under verbs.mutex. */
+bool vqp_mrs_cover(const struct vqp_context *ctx, uintptr_t addr, size_t bytes);
 
 /* The operations of struct ibv_context_ops. */
 int vqp_cq_poll(struct ibv_cq *cq, int count, struct ibv_wc *wc);

@@ -56,6 +56,7 @@ struct ibv_mr *vqp_reg_mr(struct ibv_pd *pd, void *addr, size_t bytes, int acces
 	mr->verbs.length = bytes;
 	mr->verbs.lkey = reg.key;
 	mr->verbs.rkey = reg.key;
+	mr->access = access;
 	vqp_context_link(pd->context, &ctx->mrs, &mr->link);
 	return &mr->verbs;
 }
@@ -72,4 +73,19 @@ int vqp_dereg_mr(struct ibv_mr *ibmr)
 	vqp_context_unlink(ibmr->context, &mr->link);
 	free(mr);
 	return 0;
+}
+
+bool vqp_mrs_cover(const struct vqp_context *ctx, uintptr_t addr, size_t bytes)
+{
+	const struct vqp_link *link;
+
+	for (link = ctx->mrs.next; link != &ctx->mrs; link = link->next) {
+		const struct vqp_mr *mr = vqp_container(link, struct vqp_mr, link);
+		const uintptr_t start = (uintptr_t)mr->verbs.addr;
+
+		if (mr->access & IBV_ACCESS_LOCAL_WRITE && addr >= start && bytes <= mr->verbs.length &&
+		    addr - start <= mr->verbs.length - bytes)
+			return true;
+	}
+	return false;
 }

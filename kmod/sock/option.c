@@ -225,6 +225,11 @@ int vqp_getsockopt(struct socket *sock, int level, int name, char __user *value,
 	const int kept = option_of(level, name);
 	struct socket *inner;
 
+	if (level == IPPROTO_VQP && name == VQP_SO_KIND) {
+		const int kind = vqp_sock_kind(vs);
+
+		return option_put(&kind, sizeof(kind), value, bytes);
+	}
 	if (level == SOL_TCP && name == TCP_INFO && vqp_sock_is_conn(vs))
 		return option_info(sock->sk, value, bytes);
 	if (kept >= 0) {

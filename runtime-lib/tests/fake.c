@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include "fake.h"
 
@@ -10,6 +12,10 @@ struct fake fake;
 int __real_open(const char *path, int flags, mode_t mode);
 int __wrap_open(const char *path, int flags, mode_t mode);
 int __wrap_ioctl(int fd, unsigned long request, ...);
+int __real_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol);
+int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes);
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes);
 void *__real_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
@@ -49,6 +55,30 @@ int __wrap_open(const char *path, int flags, mode_t mode)
 	fd = memfd_create("vqp", MFD_CLOEXEC);
 	assert_int_equal(ftruncate(fd, VQP_MAX_ARENA_BYTES), 0);
 	return fd;
+}
+
+int __wrap_socket(int family, int type, int protocol)
+{
+	if (protocol == IPPROTO_VQP && fake.vqp_errno) {
+		errno = fake.vqp_errno;
+		return -1;
+	}
+	return __real_socket(family, type, protocol == IPPROTO_VQP ? IPPROTO_TCP : protocol);
+}
+
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes)
+{
+	if (level != IPPROTO_VQP)
+		return __real_getsockopt(fd, level, name, value, bytes);
+	assert_int_equal(name, VQP_SO_KIND);
+	assert_int_equal(*bytes, sizeof(int));
+	if (fake.others) {
+		fake.others--;
+		errno = ENOPROTOOPT;
+		return -1;
+	}
+	*(int *)value = fake.kind;
+	return 0;
 }
 
 /* Behind the arenas' memory in the file that stands for the device. */

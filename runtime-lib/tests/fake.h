@@ -2,7 +2,8 @@
 /*
  * A stand-in for the kernel: open(), ioctl() and allocations of the library
  * under test end here (ld --wrap). It grants what is asked, writes down what it
- * was asked, and fails on demand.
+ * was asked, and fails on demand. Sockets of IPPROTO_VQP are TCP's, and said to
+ * be of that kind.
  */
 #ifndef FAKE_H
 #define FAKE_H
@@ -25,6 +26,9 @@ struct fake {
 	uint32_t fail_posted;		/* ... after so many requests */
 	unsigned int fail_alloc;	/* the allocation that fails, counted from 1; 0: none */
 	int unmappable;			/* rings cannot be mapped */
+	int vqp_errno;			/* with this no socket of IPPROTO_VQP is made, unless 0 */
+	int kind;			/* of connected sockets, enum vqp_sock_kind; */
+	unsigned int others;		/* but so many more times sockets are none of IPPROTO_VQP */
 
 	struct vqp_attach attach;	/* arguments of the latest call */
 	struct vqp_reg_mr reg_mr;

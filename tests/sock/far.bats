@@ -24,7 +24,7 @@ setup_file() {
 }
 
 teardown() {
-	fault off && on_each bash -c 'source /vqp/tests/sock/far.bash; stop_socks' &&
+	fault off && on_each bash -c 'source /vqp/tests/sock/far.bash; stop_socks && stop_all' &&
 		on 1 'turn near 10.95.1.2 on' && on 2 'turn far 10.95.2.2 on' &&
 		on_each bash -c 'source /vqp/tests/sock/far.bash; no_streams'
 }
@@ -203,6 +203,15 @@ teardown_file() {
 @test "connections to which nothing more comes leave the memory to others" {
 	on 2 'sock far sink 10.95.2.2 7027'
 	on 1 'ways 80 0 sock near send_half 10.95.2.2 7027 80'
+}
+
+# 1: VQP_RAAS_RC, 2: SEND, 4: WRITE, 8: READ
+@test "RaaS: far, into registered memory, and by SENDs alone; what is not there is refused" {
+	on 2 'serve far raas-server 10.95.2.2 7019 1'
+	on 1 'ways 1 0 inside near vqpt --bytes=3M raas 10.95.2.2 7019 0
+		ways 1 0 inside near vqpt --bytes=300K --arena raas 10.95.2.2 7019 3
+		for flags in 4 8; do ways 1 0 raas_fails near $flags "send: EOPNOTSUPP" 10.95.2.2 7019; done'
+	on 2 stop_all
 }
 
 @test "far: with loss, all bytes arrive once and in order" {

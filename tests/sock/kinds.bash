@@ -99,6 +99,13 @@ polled() {
 	((!status && polled > 0))
 }
 
+# NAME FLAGS EXPECTED ADDRESS PORT: the calls of <vqp/raas.h> with these flags do not connect, or send, and say that
+raas_fails() {
+	local got run=0
+	got=$(inside "$1" vqpt --bytes=1000 raas "$4" "$5" "$2" 2>&1) || run=$?
+	[[ $run != 0 && $got == "vqpt: $3" ]] || { echo "'$got', not 'vqpt: $3'" >&2; return 1; }
+}
+
 # FILE: what waits for it goes on, and comes to its end.
 go() {
 	touch "$1"

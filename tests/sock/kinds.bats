@@ -18,7 +18,7 @@ setup_file() {
 }
 
 teardown() {
-	on 1 'stop_socks && give_all on && nothing_left'
+	on 1 'stop_socks && stop_all && give_all on && nothing_left'
 }
 
 teardown_file() {
@@ -131,6 +131,28 @@ teardown_file() {
 @test "a namespace that goes breaks its connections" {
 	on 1 'rm -f /run/vqp/broken; sock sock-b hold 10.91.0.2 7000; sock sock-a broken 10.91.0.2 7000
 		vqpctl ns del --netns sock-b; eventually eval "[[ \$(</run/vqp/broken) == ECONNRESET ]]"'
+}
+
+# 1: VQP_RAAS_RC, 2: SEND, 4: WRITE, 8: READ
+@test "RaaS: near, into registered memory; what the flags demand and is not there is refused" {
+	on 1 'serve sock-b raas-server 10.91.0.2 7000 0
+		kinds 2 0 inside sock-a vqpt --bytes=3M raas 10.91.0.2 7000 0
+		kinds 2 0 inside sock-a vqpt --bytes=300K --arena raas 10.91.0.2 7000 1
+		for flags in 2 3 4 8; do kinds 2 0 raas_fails sock-a $flags "send: EOPNOTSUPP" 10.91.0.2 7000; done
+		stop_all'
+}
+
+@test "RaaS: TCP where it cannot be near, unless the flags keep that out, at either end" {
+	on 1 'serve sock-b raas-server :: 7000 0
+		give sock-a 1 off
+		kinds 0 1 inside sock-a vqpt --bytes=3M raas 10.91.0.2 7000 0
+		raas_fails sock-a 1 "connect: EPROTONOSUPPORT" 10.91.0.2 7000
+		give sock-a 1 on; stop_all; sock sock-b serve 0.0.0.0 7001 6
+		kinds 0 1 inside sock-a vqpt --bytes=300K raas 10.91.0.2 7001 0
+		kinds 0 1 raas_fails sock-a 1 "connect: EOPNOTSUPP" 10.91.0.2 7001
+		serve sock-b raas-server 10.91.0.2 7002 1; give sock-a 1 off
+		inside sock-a timeout 60 bash -c "exec 3<>/dev/tcp/10.91.0.2/7002; ! read -r <&3"
+		give sock-a 1 on; kinds 2 0 inside sock-a vqpt --bytes=300K raas 10.91.0.2 7002 1; stop_all'
 }
 
 @test "a process that is killed leaves nothing" {

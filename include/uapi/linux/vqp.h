@@ -26,6 +26,12 @@
 /* A stream socket: socket(AF_INET or AF_INET6, SOCK_STREAM, IPPROTO_VQP) */
 #define IPPROTO_VQP		258
 
+/*
+ * getsockopt(fd, IPPROTO_VQP, VQP_SO_KIND): int, enum vqp_sock_kind. What a listener has accepted
+ * by TCP is none of these sockets, and has no such option.
+ */
+#define VQP_SO_KIND		1
+
 /* What such a socket is. */
 enum vqp_sock_kind {
 	VQP_SOCK_FRESH,			/* not connected, and not listening */

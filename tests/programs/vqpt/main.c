@@ -52,6 +52,8 @@ static const struct {
 	  vqpt_hand_run },
 	{ "strew", "", "have --count descriptors in flight that nobody receives, until standard input ends", 0,
 	  vqpt_strew_run },
+	{ "raas-server", "ADDRESS PORT FLAGS", "echo what connections of <vqp/raas.h> bring", 3, vqpt_raas_server },
+	{ "raas", "ADDRESS PORT FLAGS", "send --bytes to a raas-server, verify the echo", 3, vqpt_raas_talk },
 	{ "bad", "CASE [ADDRESS PORT KEY ADDR]", "do one thing wrong, print what came of it; or all, for ever", -1, vqpt_bad_run },
 };
 

@@ -41,6 +41,7 @@ vqpt_command vqpt_stray_run;
 vqpt_command vqpt_regions_server, vqpt_regions_run;
 vqpt_command vqpt_words_server, vqpt_words_run;
 vqpt_command vqpt_hand_run, vqpt_strew_run;
+vqpt_command vqpt_raas_server, vqpt_raas_talk;
 vqpt_command vqpt_bad_run;
 
 /* main.c */
