@@ -5,7 +5,6 @@
 #include <linux/module.h>
 #include <net/sock.h>
 #include "ns/namespace.h"
-#include "queue/vqp.h"
 #include "sock/conn.h"
 #include "sock/far.h"
 #include "sock/far_connect.h"
@@ -30,13 +29,12 @@ MODULE_PARM_DESC(connect_ms, "for another node to answer a connect of a stream s
  */
 static long far_patience(const struct sock *sk, struct vqp_trunk *trunk)
 {
-	u32 ms = 0;
+	struct vqp_trunk_info info;
+	u32 ms;
 
-	spin_lock_bh(&trunk->lock);
-	if (trunk->vqp)
-		ms = 3 * READ_ONCE(trunk->vqp->dc.tx.srtt_us) / 1000;
-	spin_unlock_bh(&trunk->lock);
-	ms = max(min_t(u32, ms, FAR_ROUND_TRIPS_MAX_MS), READ_ONCE(connect_ms));
+	vqp_trunk_look(trunk, &info);
+	ms = min_t(u32, 3 * info.srtt_us / 1000, FAR_ROUND_TRIPS_MAX_MS);
+	ms = max(ms, READ_ONCE(connect_ms));
 	return min_t(long, msecs_to_jiffies(ms), READ_ONCE(sk->sk_sndtimeo));
 }
 

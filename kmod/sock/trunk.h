@@ -214,6 +214,7 @@ void vqp_trunk_reply(struct vqp_trunk *trunk, const struct vqp_frame *frame);
 struct vqp_trunk_info {
 	u8 node_gid[VQP_GID_BYTES];	/* of the node that it leads to */
 	u32 flow;			/* the number of its flow */
+	u32 srtt_us;			/* its smoothed round-trip time; 0: none is known */
 	u64 resent;			/* packets that the flow has sent again */
 };
 

@@ -3,6 +3,7 @@
 #ifndef VQP_SOCK_TRUNK_INTERNAL_H
 #define VQP_SOCK_TRUNK_INTERNAL_H
 
+#include "queue/vqp.h"
 #include "sock/trunk.h"
 
 /* A trunk that nothing finds yet; or NULL. */
@@ -19,6 +20,15 @@ static inline bool vqp_trunk_takes(const struct vqp_trunk *trunk)
 {
 	lockdep_assert_held(&trunk->lock);
 	return trunk->state == VQP_TRUNK_OPENING || trunk->state == VQP_TRUNK_UP;
+}
+
+/* Its VQP, referenced, if there is one; or NULL. Under trunk->lock. */
+static inline struct vqp *vqp_trunk_vqp_get(struct vqp_trunk *trunk)
+{
+	lockdep_assert_held(&trunk->lock);
+	if (trunk->vqp)
+		kref_get(&trunk->vqp->ref);
+	return trunk->vqp;
 }
 
 /* Have a trunk opened that is idle. 0, also if it is not; -EHOSTDOWN as vqp_trunk_get(). */

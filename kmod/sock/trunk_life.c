@@ -336,10 +336,8 @@ void vqp_trunk_stop(struct vqp_trunk *trunk)
 	spin_lock_bh(&trunk->lock);
 	if (trunk->state != VQP_TRUNK_UP) {
 		trunk->state = VQP_TRUNK_OVER;
-		vqp = trunk->vqp;
+		vqp = vqp_trunk_vqp_get(trunk);
 	}
-	if (vqp)
-		kref_get(&vqp->ref);
 	spin_unlock_bh(&trunk->lock);
 	if (!vqp)
 		return;

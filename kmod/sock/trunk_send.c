@@ -127,8 +127,7 @@ static struct vqp *trunk_enter(struct vqp_trunk *trunk, const struct vqp_frame_s
 
 	spin_lock_bh(&trunk->lock);
 	if (trunk_may_post(trunk, f)) {
-		vqp = trunk->vqp;
-		kref_get(&vqp->ref);
+		vqp = vqp_trunk_vqp_get(trunk);
 		trunk->nframes++;
 	} else if (trunk->state == VQP_TRUNK_OVER) {
 		vqp = ERR_PTR(-EIO);
