@@ -79,3 +79,6 @@ streams_far()
 	known near 10.95.2.2
 	streams_measure 10.95.2.2 "$1" rr1k stream64k first_byte conn_bytes
 }
+
+# ROUNDS: between the same, after streams_far
+streams_waits() { streams_measure 10.95.2.2 "$1" waits; }

@@ -3,17 +3,12 @@
  * Stream sockets of two protocols, by the same code in turn: microseconds, in each round. The other
  * end is streams_serve.c, which answers a request by its last bytes.
  */
-#include <arpa/inet.h>
-#include <errno.h>
 #include <jansson.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "kernel_bytes.h"
@@ -38,77 +33,15 @@ struct streams {
 	uint64_t seed;		/* of the last bytes */
 };
 
-int streams_failed(const char *what)
-{
-	fprintf(stderr, "streams: %s: %s\n", what, strerror(errno));
-	return -1;
-}
-
-int streams_send(int fd, const void *data, size_t bytes)
-{
-	const uint8_t *at = data;
-
-	while (bytes) {
-		ssize_t sent = send(fd, at, bytes, MSG_NOSIGNAL);
-
-		if (sent < 0)
-			return -1;
-		at += sent;
-		bytes -= (size_t)sent;
-	}
-	return 0;
-}
-
-static int send_all(int fd, const void *data, size_t bytes)
-{
-	return streams_send(fd, data, bytes) ? streams_failed("send") : 0;
-}
-
 /* Microseconds since transport_now_ns() was `start` */
 static double us_since(uint64_t start)
 {
 	return (double)(transport_now_ns() - start) / 1000;
 }
 
-/* The answer to a request, whose last bytes these were */
-static int expect(int fd, const uint8_t *tail, size_t bytes)
-{
-	uint8_t data[STREAMS_TAIL] = { 0 };
-	size_t got = 0;
-
-	while (got < bytes) {
-		ssize_t some = recv(fd, data + got, bytes - got, 0);
-
-		if (some <= 0)
-			return streams_failed(some ? "recv" : "recv: an early end");
-		got += (size_t)some;
-	}
-	if (memcmp(data, tail, bytes)) {
-		fprintf(stderr, "streams: WRONG: other bytes than were sent\n");
-		return -1;
-	}
-	return 0;
-}
-
 static int connected(const struct streams *s, uint64_t request)
 {
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons((uint16_t)(STREAMS_PORT + s->side)) };
-	struct streams_hello hello = { .request = request };
-	int fd = socket(AF_INET, SOCK_STREAM, s->protocols[s->side]), one = 1;
-
-	if (fd < 0)
-		return streams_failed("socket");
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	inet_pton(AF_INET, s->address, &sin.sin_addr);
-	if (connect(fd, (struct sockaddr *)&sin, sizeof(sin))) {
-		close(fd);
-		return streams_failed("connect");
-	}
-	if (send_all(fd, &hello, sizeof(hello))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return streams_connect(s->address, s->protocols[s->side], STREAMS_PORT + s->side, request);
 }
 
 /* Requests one after the other; microseconds of each, or less than 0 */
@@ -124,7 +57,7 @@ static double requests(struct streams *s, int count)
 	payload_fill(data, sizeof(data), ++s->seed);
 	start = transport_now_ns();
 	for (int i = 0; i < count; i++)
-		if (send_all(fd, data, sizeof(data)) || expect(fd, data, sizeof(data)))
+		if (streams_ask(fd, data, sizeof(data)) || streams_expect(fd, data, sizeof(data), 0))
 			count = -1;
 	us = us_since(start);
 	close(fd);
@@ -149,9 +82,9 @@ static double stream(struct streams *s, size_t bytes)
 	payload_fill(data, bytes, ++s->seed);
 	start = transport_now_ns();
 	for (size_t sent = 0; !ret && sent < STREAM_BYTES; sent += bytes)
-		ret = send_all(fd, data, bytes);
+		ret = streams_ask(fd, data, bytes);
 	if (!ret)
-		ret = expect(fd, data + bytes - STREAMS_TAIL, STREAMS_TAIL);
+		ret = streams_expect(fd, data + bytes - STREAMS_TAIL, STREAMS_TAIL, 0);
 	us = us_since(start);
 	close(fd);
 	return ret ? -1 : us;
@@ -173,7 +106,7 @@ static double run_first_byte(struct streams *s)
 	const uint64_t start = transport_now_ns();
 
 	for (int i = 0; i < CONNECTS; i++) {
-		int fd = connected(s, 1), ret = fd < 0 || send_all(fd, "x", 1) || expect(fd, (const uint8_t *)"x", 1);
+		int fd = connected(s, 1), ret = fd < 0 || streams_ask(fd, "x", 1) || streams_expect(fd, (const uint8_t *)"x", 1, 0);
 
 		if (fd >= 0)
 			close(fd);
@@ -183,26 +116,13 @@ static double run_first_byte(struct streams *s)
 	return us_since(start) / CONNECTS;
 }
 
-/* Processor time of this whole machine, both ends of what is within it and the kernel's own */
-static double busy_us(void)
-{
-	unsigned long long user, nice, system, idle, wait, irq, softirq;
-	FILE *file = fopen("/proc/stat", "re");
-	int got = file ? fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &wait,
-				&irq, &softirq) : 0;
-
-	if (file)
-		fclose(file);
-	return got == 7 ? (double)(user + nice + system + irq + softirq) * 1e6 / (double)sysconf(_SC_CLK_TCK) : -1;
-}
-
 static double run_rr1k_cpu(struct streams *s)
 {
-	double start = busy_us();
+	double start = streams_busy_us();
 
 	if (start < 0 || requests(s, 4 * RR_COUNT) < 0)
 		return -1;
-	return (busy_us() - start) / (4 * RR_COUNT);
+	return (streams_busy_us() - start) / (4 * RR_COUNT);
 }
 
 static int crowd_open(const struct streams *s, int *fds, int count)
@@ -228,15 +148,15 @@ static double crowd_use(struct streams *s, const int *fds, int count, int answer
 	start = transport_now_ns();
 	for (; !ret && asked < count; asked++) {
 		event.data.fd = fds[asked];
-		ret = epoll_ctl(epoll, EPOLL_CTL_ADD, fds[asked], &event) || send_all(fds[asked], data, sizeof(data));
+		ret = epoll_ctl(epoll, EPOLL_CTL_ADD, fds[asked], &event) || streams_ask(fds[asked], data, sizeof(data));
 	}
 	while (!ret && answered < answers) {
 		got = epoll_wait(epoll, events, 64, -1);
 		ret = got < 0;
 		for (int i = 0; !ret && i < got; i++, answered++) {
-			ret = expect(events[i].data.fd, data, sizeof(data));
+			ret = streams_expect(events[i].data.fd, data, sizeof(data), 0);
 			if (!ret && asked < answers && ++asked)
-				ret = send_all(events[i].data.fd, data, sizeof(data));
+				ret = streams_ask(events[i].data.fd, data, sizeof(data));
 		}
 	}
 	us = us_since(start);
@@ -248,7 +168,11 @@ static double crowd(struct streams *s, int count)
 {
 	static int fds[MANY];
 	int open = crowd_open(s, fds, count);
-	double us = open == count ? crowd_use(s, fds, count, CROWD_REQUESTS) : -1;
+	double us = -1;
+
+	/* The first request of a connection finds nothing that is kept for it. */
+	if (open == count && crowd_use(s, fds, count, count) >= 0)
+		us = crowd_use(s, fds, count, CROWD_REQUESTS);
 
 	while (open--)
 		close(fds[open]);
@@ -343,12 +267,15 @@ static void help(FILE *out)
 {
 	fputs("Usage: streams serve ADDRESS PROTOCOL PROTOCOL\n"
 	      "       streams ADDRESS PROTOCOL PROTOCOL ROUNDS NAME...\n"
+	      "       streams ADDRESS PROTOCOL PROTOCOL ROUNDS waits\n"
 	      "Measure stream sockets of two protocols (6: TCP) in turn and print JSON: microseconds,\n"
 	      "in each round, of the first as \"tcp\", of the second as \"vqp\".\n"
 	      "  NAME  rr1k: a request of 1 KiB and its answer; rr1k_cpu: processor time of this machine for\n"
 	      "        one; stream4k, stream64k: 8 MiB by writes of so many bytes; first_byte: connect,\n"
 	      "        request, answer, close; few, many: a request among 100 and 1,000 connections;\n"
 	      "        conn_bytes: kernel memory for each of 1,000\n"
+	      "\"waits\" alone prints what a request of 32 bytes takes, and processor time of this machine, by how its\n"
+	      "answer is waited for and by the number of clients, without a break and 300 us apart.\n"
 	      "Exit status: 0 all was measured and every byte was right, 1 not so, 2 wrong usage.\n",
 	      out);
 }
@@ -372,5 +299,7 @@ int main(int argc, char **argv)
 	}
 	s.protocols[0] = atoi(argv[2]);
 	s.protocols[1] = atoi(argv[3]);
+	if (argc == 6 && !strcmp(argv[5], "waits"))
+		return streams_waits(s.address, s.protocols, rounds) ? EXIT_FAILURE : EXIT_SUCCESS;
 	return run(&s, rounds, argv + 5) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

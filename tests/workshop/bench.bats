@@ -20,7 +20,8 @@ setup_file() {
 
 @test "every result is a positive number" {
 	cat "$RESULTS"
-	jq -e 'length > 20 and ([del(.kernel, .cni_add_extra_us)[]] | all(type == "number" and . > 0))' "$RESULTS"
+	jq -e 'length > 20 and ([del(.kernel, .cni_add_extra_us, .sock_waits)[]] | all(type == "number" and . > 0))' "$RESULTS"
+	jq -e '.sock_waits | length == 8 and all(.[] | .tcp, .spin, .event, .adaptive; .latency_us > 0 and .p99_us >= .latency_us)' "$RESULTS"
 	jq -e -L "$BENCH" 'include "figures"; all(figures | select(.what | startswith("CNI ADD: micro") | not); .value > 0)' "$RESULTS"
 }
 
