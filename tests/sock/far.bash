@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What tests/sock/far.bats does on a node. Sourced there.
+# What tests/sock/far.bats and far-time.bats do on a node. Sourced there.
 
 # shellcheck source=tests/sock/sockets.bash
 source /vqp/tests/sock/sockets.bash
