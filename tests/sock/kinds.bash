@@ -44,7 +44,7 @@ no_boxes() {
 sock() { inside "$1" /vqp/tests/sock/kinds.py "${@:2}"; }
 
 stop_socks() {
-	rm -f /run/vqp/go*
+	rm -f /run/vqp/go* /run/vqp/background
 	pkill -9 -f "tests/sock/[k]inds.py" || return 0
 	eventually eval '! pgrep -f "tests/sock/[k]inds.py"'
 }
@@ -109,7 +109,13 @@ raas_fails() {
 # FILE: what waits for it goes on, and comes to its end.
 go() {
 	touch "$1"
-	eventually test -e "$1.done"
+	eventually test -e "$1.done" || { background_said >&2; return 1; }
+}
+
+# What has become of those in the background, and of all connections.
+background_said() {
+	cat /run/vqp/background
+	ip -all netns exec ss -tanoi
 }
 
 # No socket, connection or page of theirs is left.

@@ -60,7 +60,7 @@ def dissolve(s):
 
 
 def background():
-    """Go on as a child, whose parent ends when `ready` is called."""
+    """Go on as a child, whose parent ends when `ready` is called. What it complains of goes to a file."""
     r, w = os.pipe()
     if os.fork():
         os.close(w)
@@ -68,8 +68,9 @@ def background():
     os.close(r)
     os.setsid()
     null = os.open("/dev/null", os.O_RDWR)
-    for fd in 0, 1, 2:
+    for fd in 0, 1:
         os.dup2(null, fd)
+    os.dup2(os.open("/run/vqp/background", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), 2)
     return lambda: (os.write(w, b"1"), os.close(w))
 
 
