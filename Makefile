@@ -26,18 +26,21 @@ UNINSTALLED := cni-plugin libcni oci-hook preload node runtime-lib docs/man kmod
 PROGRAMS := runtime-lib common node cni-plugin libcni oci-hook preload
 TOOLS := tests/programs/vqpt tests/programs/sockt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
 
+# what only long suites of containers need
+SERVICES := examples/grpc examples/redis
+
 # what is tried, and made in the toolbox
 TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop test-sockets test-apps test-lies faults leftovers soak cycles test-debug unit fuzz planted coverage \
 	fuzz-kernel check kmod-debug test-hosts
 
-.PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) install uninstall clean
+.PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) $(SERVICES) install uninstall clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
 
 build: kmod $(PROGRAMS) ## the module for the running kernel, the library, the programs, with this machine's compilers
 
-$(PROGRAMS) $(TOOLS):
+$(PROGRAMS) $(TOOLS) $(SERVICES):
 	$(MAKE) -C $@
 
 install: ## on a node: the module for the running kernel, the library, the programs [DESTDIR= PREFIX=]
