@@ -26,21 +26,22 @@ UNINSTALLED := cni-plugin libcni oci-hook preload node runtime-lib docs/man kmod
 PROGRAMS := runtime-lib common node cni-plugin libcni oci-hook preload
 TOOLS := tests/programs/vqpt tests/programs/sockt tests/programs/allocfail tests/programs/soak tests/programs/fuzz-kernel examples/fn bench/
 
-# what only long suites of containers need
+# what only the demo needs, and what only long suites of containers do; their packages are the toolbox's
+DEMO := bench/rpc
 SERVICES := examples/grpc examples/redis
 
 # what is tried, and made in the toolbox
 TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop test-sockets test-apps test-lies faults leftovers soak cycles test-debug unit fuzz planted coverage \
 	fuzz-kernel check kmod-debug test-hosts
 
-.PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) $(SERVICES) install uninstall clean
+.PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) $(DEMO) $(SERVICES) install uninstall clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(TOP)/Makefile | expand -t 20
 
 build: kmod $(PROGRAMS) ## the module for the running kernel, the library, the programs, with this machine's compilers
 
-$(PROGRAMS) $(TOOLS) $(SERVICES):
+$(PROGRAMS) $(TOOLS) $(DEMO) $(SERVICES):
 	$(MAKE) -C $@
 
 install: ## on a node: the module for the running kernel, the library, the programs [DESTDIR= PREFIX=]
@@ -84,7 +85,7 @@ kmod:
 	set -e; for kernel in $(KERNELS); do for module in $(MODULES); do testbed/testbed build $$kernel $(MAKE) -C $$module; done; done
 
 demo: KERNELS := $(if $(HOSTS),,6.1)
-demo: build $(TOOLS) ## two nodes, a function on each, vqp against verbs: the first thing to run
+demo: build $(TOOLS) $(DEMO) ## two nodes, a function on each, vqp against verbs, gRPC by vqp and by TCP: the first thing to run
 	bench/demo
 
 bench: build $(TOOLS) ## what vqp costs and gives against verbs, and under loss: some four minutes [KERNEL=] [HOSTS="a b"]
@@ -94,10 +95,10 @@ test: KERNELS := $(if $(HOSTS),,6.12)
 test: build $(TOOLS) ## the heart of the tests: unit tests, quick checks, the main suites on 6.12: a quarter of an hour [HOSTS="a b"]
 	tests/run --heart
 
-test-all: build $(TOOLS) ## all tests but the long ones, on each kernel
+test-all: build $(TOOLS) $(DEMO) ## all tests but the long ones, on each kernel
 	tests/run --all
 
-test-rest: build $(TOOLS) ## what `make test-all` has and `make test` has not, whose results count, too
+test-rest: build $(TOOLS) $(DEMO) ## what `make test-all` has and `make test` has not, whose results count, too
 	tests/run --rest --continue
 
 test-containers: build $(TOOLS) ## every way of starting containers, and what goes wrong with it: up to an hour a kernel [IMAGE=]

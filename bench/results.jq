@@ -39,6 +39,28 @@ def fact_labels: {
 	},
 };
 
+# What is in the results of the calls, of all rounds: for each place and transport the medians of the rounds.
+def rounds_of_calls: group_by([.place, .by]) | map({
+	place: .[0].place, by: .[0].by, rounds: length, crowd: .[0].crowd,
+	per_second: (map(.per_second) | median),
+	sizes: (map(.sizes[]) | group_by(.bytes) | map({
+		bytes: .[0].bytes, median_us: (map(.median_us) | median), p95_us: (map(.p95_us) | median)})),
+});
+
+# The places and transports of the calls, as they are shown
+def call_kinds: {place: "same", by: "tcp"}, {place: "same", by: "vqp"}, {place: "two", by: "tcp"}, {place: "two", by: "vqp"};
+
+# The numbers of one kind; there is one
+def calls_of($kind): map(select(.place == $kind.place and .by == $kind.by)) | first // error("no calls: \($kind)");
+
+# [bytes, one number of each kind...] for each size
+def call_sizes(number): . as $all
+	| .[0].sizes[].bytes as $bytes
+	| [$bytes, (call_kinds as $kind | $all | calls_of($kind).sizes[] | select(.bytes == $bytes) | number)];
+
+# The same of the calls of a crowd: one number of each kind
+def call_rates: . as $all | [call_kinds as $kind | $all | calls_of($kind).per_second];
+
 # {label, value} of each fact, in the order of the table above
 def facts: . as $details
 	| (fact_labels | keys_unsorted[]) as $part

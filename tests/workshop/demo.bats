@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=own-nodes,budget:150
+# bats file_tags=own-nodes,budget:240
 # The demo as people run it, on a testbed of its own, and what its results say.
 
 bats_require_minimum_version 1.5.0
@@ -27,6 +27,14 @@ setup_file() {
 	[[ $output == *"best verbs"* ]]
 }
 
+@test "its table has the calls of the service by TCP and by vqp, on one node and between two" {
+	run "$DEMO/table" "$OUT/results.json"
+	echo "$output"
+	for what in '64 bytes' '65536 bytes' '8 callers, a second'; do
+		grep -qE "^  $what( +[0-9,]+){4}\$" <<<"$output"
+	done
+}
+
 @test "its results are complete" {
 	run "$DEMO/check-results" --complete "$OUT/results.json"
 	echo "$output"
@@ -34,7 +42,7 @@ setup_file() {
 }
 
 @test "its report needs nothing from elsewhere" {
-	grep -q '<svg' "$OUT/report.html"
+	[ "$(grep -c '<svg' "$OUT/report.html")" = 4 ]
 	run grep -E '(src|href)="?[a-z]+:|@import|<link|<script src' "$OUT/report.html"
 	echo "$output"
 	[ "$status" -eq 1 ]
@@ -80,6 +88,16 @@ setup_file() {
 	echo "$output"
 	[ "$status" -eq 1 ]
 	[[ $output == *"transfers are of"* ]]
+	jq 'del(.rpc[] | select(.place == "two" and .by == "vqp"))' "$OUT/results.json" >"$BATS_TEST_TMPDIR/less"
+	run "$DEMO/check-results" --complete "$BATS_TEST_TMPDIR/less"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"calls were made"* ]]
+	jq 'del(.rpc[] | select(.place == "two" and .by == "vqp"))' "$OUT/details.json" >"$BATS_TEST_TMPDIR/less"
+	run "$DEMO/report" "$BATS_TEST_TMPDIR/less" "$BATS_TEST_TMPDIR/report.html"
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"no calls"* ]]
 }
 
 @test "a check of worse results fails" {
