@@ -101,8 +101,8 @@ test-all: build $(TOOLS) $(DEMO) ## all tests but the long ones, on each kernel
 test-rest: build $(TOOLS) $(DEMO) ## what `make test-all` has and `make test` has not, whose results count, too
 	tests/run --rest --continue
 
-test-containers: build $(TOOLS) ## every way of starting containers, and what goes wrong with it: up to an hour a kernel [IMAGE=]
-	SUITE_TIMEOUT=4000 tests/run $(or $(kernels_of_$(IMAGE)),$(two_kernels)) $(if $(IMAGE),--image $(IMAGE)) containers networks systemd functions platforms platforms-faults kubernetes engines
+test-containers: build $(TOOLS) $(SERVICES) ## every way of starting containers, and what goes wrong with it: up to an hour a kernel [IMAGE=]
+	SUITE_TIMEOUT=4000 tests/run $(or $(kernels_of_$(IMAGE)),$(two_kernels)) $(if $(IMAGE),--image $(IMAGE)) containers networks systemd functions services platforms platforms-faults kubernetes engines
 
 test-kernels: build $(TOOLS) ## what the module is for on each of its kernels: a quarter of an hour each [KERNELS="6.1 6.12 newest"]
 	SUITE_TIMEOUT=4000 tests/run $(KERNELS:%=--kernel %) uapi vqp rc crowd address pull copies node containers soak
@@ -132,7 +132,7 @@ soak: build $(TOOLS) $(if $(filter debug,$(KERNEL)),kmod-debug) ## everything at
 cycles: build $(TOOLS) $(if $(filter debug,$(KERNEL)),kmod-debug) ## create, connect, transfer, kill, unload [CYCLES=10000] [KERNEL=]
 	tests/programs/soak/soak --kernel $(or $(KERNEL),6.1) --cycles $(or $(CYCLES),10000)
 
-test-debug: build $(TOOLS) kmod-debug ## all suites on the debug kernel: KASAN, lockdep, UBSAN, kmemleak
+test-debug: build $(TOOLS) $(SERVICES) kmod-debug ## all suites on the debug kernel: KASAN, lockdep, UBSAN, kmemleak
 	tests/run --kernel debug --tag nodes
 
 unit: ## the tests in user space alone
