@@ -15,6 +15,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"tests/interop"
 )
 
 var (
@@ -23,48 +25,48 @@ var (
 )
 
 type server struct {
-	UnimplementedTestServiceServer
+	interop.UnimplementedTestServiceServer
 }
 
-func zeros(size int) *Payload {
-	return &Payload{Body: make([]byte, size)}
+func zeros(size int) *interop.Payload {
+	return &interop.Payload{Body: make([]byte, size)}
 }
 
-func (server) EmptyCall(context.Context, *Empty) (*Empty, error) {
-	return &Empty{}, nil
+func (server) EmptyCall(context.Context, *interop.Empty) (*interop.Empty, error) {
+	return &interop.Empty{}, nil
 }
 
-func (server) UnaryCall(_ context.Context, request *SimpleRequest) (*SimpleResponse, error) {
+func (server) UnaryCall(_ context.Context, request *interop.SimpleRequest) (*interop.SimpleResponse, error) {
 	if told := request.GetResponseStatus(); told.GetCode() != 0 {
 		return nil, status.Error(codes.Code(told.Code), told.Message)
 	}
-	return &SimpleResponse{Payload: zeros(int(request.ResponseSize))}, nil
+	return &interop.SimpleResponse{Payload: zeros(int(request.ResponseSize))}, nil
 }
 
 type sender interface {
-	Send(*StreamingOutputCallResponse) error
+	Send(*interop.StreamingOutputCallResponse) error
 }
 
-func answer(request *StreamingOutputCallRequest, stream sender) error {
+func answer(request *interop.StreamingOutputCallRequest, stream sender) error {
 	for _, parameters := range request.ResponseParameters {
 		time.Sleep(time.Duration(parameters.IntervalUs) * time.Microsecond)
-		if err := stream.Send(&StreamingOutputCallResponse{Payload: zeros(int(parameters.Size))}); err != nil {
+		if err := stream.Send(&interop.StreamingOutputCallResponse{Payload: zeros(int(parameters.Size))}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (server) StreamingOutputCall(request *StreamingOutputCallRequest, stream TestService_StreamingOutputCallServer) error {
+func (server) StreamingOutputCall(request *interop.StreamingOutputCallRequest, stream interop.TestService_StreamingOutputCallServer) error {
 	return answer(request, stream)
 }
 
-func (server) StreamingInputCall(stream TestService_StreamingInputCallServer) error {
+func (server) StreamingInputCall(stream interop.TestService_StreamingInputCallServer) error {
 	sum := 0
 	for {
 		request, err := stream.Recv()
 		if err == io.EOF {
-			return stream.SendAndClose(&StreamingInputCallResponse{AggregatedPayloadSize: int32(sum)})
+			return stream.SendAndClose(&interop.StreamingInputCallResponse{AggregatedPayloadSize: int32(sum)})
 		}
 		if err != nil {
 			return err
@@ -73,7 +75,7 @@ func (server) StreamingInputCall(stream TestService_StreamingInputCallServer) er
 	}
 }
 
-func (server) FullDuplexCall(stream TestService_FullDuplexCallServer) error {
+func (server) FullDuplexCall(stream interop.TestService_FullDuplexCallServer) error {
 	for {
 		request, err := stream.Recv()
 		if err == io.EOF {
@@ -94,19 +96,19 @@ func serve(address string) error {
 		return err
 	}
 	s := grpc.NewServer()
-	RegisterTestServiceServer(s, &server{})
+	interop.RegisterTestServiceServer(s, &server{})
 	return s.Serve(listener)
 }
 
-func wants(received int32, sent int) *StreamingOutputCallRequest {
-	return &StreamingOutputCallRequest{
-		ResponseParameters: []*ResponseParameters{{Size: received}},
+func wants(received int32, sent int) *interop.StreamingOutputCallRequest {
+	return &interop.StreamingOutputCallRequest{
+		ResponseParameters: []*interop.ResponseParameters{{Size: received}},
 		Payload:            zeros(sent),
 	}
 }
 
 type receiver interface {
-	Recv() (*StreamingOutputCallResponse, error)
+	Recv() (*interop.StreamingOutputCallResponse, error)
 }
 
 // received is what comes until the end, and the end
@@ -124,21 +126,21 @@ func received(stream receiver) string {
 	}
 }
 
-func emptyUnary(ctx context.Context, stub TestServiceClient) (string, error) {
-	_, err := stub.EmptyCall(ctx, &Empty{})
+func emptyUnary(ctx context.Context, stub interop.TestServiceClient) (string, error) {
+	_, err := stub.EmptyCall(ctx, &interop.Empty{})
 	return "0", err
 }
 
-func largeUnary(ctx context.Context, stub TestServiceClient) (string, error) {
-	response, err := stub.UnaryCall(ctx, &SimpleRequest{ResponseSize: 314159, Payload: zeros(271828)})
+func largeUnary(ctx context.Context, stub interop.TestServiceClient) (string, error) {
+	response, err := stub.UnaryCall(ctx, &interop.SimpleRequest{ResponseSize: 314159, Payload: zeros(271828)})
 	return fmt.Sprint(len(response.GetPayload().GetBody())), err
 }
 
-func clientStreaming(ctx context.Context, stub TestServiceClient) (string, error) {
+func clientStreaming(ctx context.Context, stub interop.TestServiceClient) (string, error) {
 	stream, err := stub.StreamingInputCall(ctx)
 	for _, size := range sizesSent {
 		if err == nil {
-			err = stream.Send(&StreamingInputCallRequest{Payload: zeros(size)})
+			err = stream.Send(&interop.StreamingInputCallRequest{Payload: zeros(size)})
 		}
 	}
 	if err != nil {
@@ -148,10 +150,10 @@ func clientStreaming(ctx context.Context, stub TestServiceClient) (string, error
 	return fmt.Sprint(response.GetAggregatedPayloadSize()), err
 }
 
-func serverStreaming(ctx context.Context, stub TestServiceClient) (string, error) {
-	request := &StreamingOutputCallRequest{}
+func serverStreaming(ctx context.Context, stub interop.TestServiceClient) (string, error) {
+	request := &interop.StreamingOutputCallRequest{}
 	for _, size := range sizesReceived {
-		request.ResponseParameters = append(request.ResponseParameters, &ResponseParameters{Size: size})
+		request.ResponseParameters = append(request.ResponseParameters, &interop.ResponseParameters{Size: size})
 	}
 	stream, err := stub.StreamingOutputCall(ctx, request)
 	if err != nil {
@@ -160,7 +162,7 @@ func serverStreaming(ctx context.Context, stub TestServiceClient) (string, error
 	return received(stream), nil
 }
 
-func pingPong(ctx context.Context, stub TestServiceClient) (string, error) {
+func pingPong(ctx context.Context, stub interop.TestServiceClient) (string, error) {
 	stream, err := stub.FullDuplexCall(ctx)
 	if err != nil {
 		return "", err
@@ -180,7 +182,7 @@ func pingPong(ctx context.Context, stub TestServiceClient) (string, error) {
 	return said + received(stream), err
 }
 
-func emptyStream(ctx context.Context, stub TestServiceClient) (string, error) {
+func emptyStream(ctx context.Context, stub interop.TestServiceClient) (string, error) {
 	stream, err := stub.FullDuplexCall(ctx)
 	if err == nil {
 		err = stream.CloseSend()
@@ -191,7 +193,7 @@ func emptyStream(ctx context.Context, stub TestServiceClient) (string, error) {
 	return received(stream), nil
 }
 
-func cancelAfterBegin(ctx context.Context, stub TestServiceClient) (string, error) {
+func cancelAfterBegin(ctx context.Context, stub interop.TestServiceClient) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := stub.StreamingInputCall(ctx)
@@ -199,11 +201,11 @@ func cancelAfterBegin(ctx context.Context, stub TestServiceClient) (string, erro
 		return "", err
 	}
 	cancel()
-	err = stream.RecvMsg(&StreamingInputCallResponse{})
+	err = stream.RecvMsg(&interop.StreamingInputCallResponse{})
 	return fmt.Sprint(int(status.Code(err))), nil
 }
 
-func cancelAfterFirstResponse(ctx context.Context, stub TestServiceClient) (string, error) {
+func cancelAfterFirstResponse(ctx context.Context, stub interop.TestServiceClient) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := stub.FullDuplexCall(ctx)
@@ -220,7 +222,7 @@ func cancelAfterFirstResponse(ctx context.Context, stub TestServiceClient) (stri
 	return received(stream), nil
 }
 
-func timeoutOnSleepingServer(ctx context.Context, stub TestServiceClient) (string, error) {
+func timeoutOnSleepingServer(ctx context.Context, stub interop.TestServiceClient) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 	defer cancel()
 	request := wants(1, 1)
@@ -232,24 +234,24 @@ func timeoutOnSleepingServer(ctx context.Context, stub TestServiceClient) (strin
 	return received(stream), nil
 }
 
-func statusCodeAndMessage(ctx context.Context, stub TestServiceClient) (string, error) {
-	_, err := stub.UnaryCall(ctx, &SimpleRequest{ResponseStatus: &EchoStatus{Code: 2, Message: "test status message"}})
+func statusCodeAndMessage(ctx context.Context, stub interop.TestServiceClient) (string, error) {
+	_, err := stub.UnaryCall(ctx, &interop.SimpleRequest{ResponseStatus: &interop.EchoStatus{Code: 2, Message: "test status message"}})
 	return fmt.Sprint(err), nil
 }
 
-func unimplementedMethod(ctx context.Context, stub TestServiceClient) (string, error) {
-	_, err := stub.UnimplementedCall(ctx, &Empty{})
+func unimplementedMethod(ctx context.Context, stub interop.TestServiceClient) (string, error) {
+	_, err := stub.UnimplementedCall(ctx, &interop.Empty{})
 	return fmt.Sprint(int(status.Code(err))), nil
 }
 
-func manyAtATime(ctx context.Context, stub TestServiceClient) (string, error) {
+func manyAtATime(ctx context.Context, stub interop.TestServiceClient) (string, error) {
 	var wait sync.WaitGroup
 	sizes := make([]int, 40)
 	for i := range sizes {
 		wait.Add(1)
 		go func(i int) {
 			defer wait.Done()
-			response, _ := stub.UnaryCall(ctx, &SimpleRequest{ResponseSize: int32(1000 * i), Payload: zeros(500 * i)})
+			response, _ := stub.UnaryCall(ctx, &interop.SimpleRequest{ResponseSize: int32(1000 * i), Payload: zeros(500 * i)})
 			sizes[i] = len(response.GetPayload().GetBody())
 		}(i)
 	}
@@ -263,7 +265,7 @@ func manyAtATime(ctx context.Context, stub TestServiceClient) (string, error) {
 
 var cases = []struct {
 	name string
-	run  func(context.Context, TestServiceClient) (string, error)
+	run  func(context.Context, interop.TestServiceClient) (string, error)
 }{
 	{"empty_unary", emptyUnary},
 	{"large_unary", largeUnary},
@@ -285,7 +287,7 @@ func ask(address string) error {
 		return err
 	}
 	defer connection.Close()
-	stub := NewTestServiceClient(connection)
+	stub := interop.NewTestServiceClient(connection)
 	for _, c := range cases {
 		said, err := c.run(context.Background(), stub)
 		if err != nil {
