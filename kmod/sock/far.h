@@ -69,6 +69,7 @@ struct vqp_far {
 	u32 received;			/* bytes that have come; s.unread of them are unread */
 	u32 granted;			/* so many may come in all */
 	u32 told;			/* so many of them the peer was told of */
+	u32 told_taken;			/* It was told that so many have been read. */
 	/* The peer is to give room back, and is told of none until it has. */
 	bool recalling;
 	u8 recalls;			/* how often it was to, modulo 256 */

@@ -43,6 +43,7 @@ void vqp_far_fill(struct vqp_far *far, struct vqp_frame *frame, u8 type)
 	if (type == VQP_FRAME_RETURN || type == VQP_FRAME_RECALL)
 		return;
 	frame->taken = taken;
+	far->told_taken = taken;
 	if (!far->recalling) {
 		frame->room = far->granted - taken;
 		far->told = far->granted;

@@ -46,17 +46,21 @@ void vqp_far_grant(struct vqp_far *far)
 	WRITE_ONCE(far->s.starved, far->pages < most);
 }
 
-/* Has the peer to be told of more room? Not for every byte that is read. */
+/*
+ * Has the peer to be told of more room, or of what was read? Not for every byte. Where a window has
+ * shrunk there is less room to tell of than was read; a sender that is told of neither would take
+ * its peer for one that does not read.
+ */
 static void far_grant_and_tell(struct vqp_far *far)
 {
-	u32 more;
+	u32 taken, more;
 
 	if (far->recalling && !far->s.finished)
 		return;
 	vqp_far_grant(far);
-	more = far->granted - far->told;
-	if (far->state == VQP_FAR_OPEN && more &&
-	    more >= (far->granted - (far->received - far->s.unread)) / 4)
+	taken = far->received - far->s.unread;
+	more = max(far->granted - far->told, taken - far->told_taken);
+	if (far->state == VQP_FAR_OPEN && more && more >= (far->granted - taken) / 4)
 		vqp_far_set_due(far, VQP_FAR_DUE_CREDIT);
 }
 

@@ -94,3 +94,13 @@ load far-nodes
 }
 
 # 1: VQP_RAAS_RC, 2: SEND, 4: WRITE, 8: READ
+
+# What the peer has read without saying so is more than the room that an idle connection keeps.
+@test "who waits for room by poll gets it, also after the connection was idle" {
+	on 2 'sock far hoards 10.95.2.2 7028 500000; sock far hoards 10.95.2.2 7029 500000 idle'
+	on 1 'for port in 7028 7029; do ways 1 0 sock near writes_later 10.95.2.2 $port 500000 /run/vqp/go-$port; done
+		for port in 7028 7029; do
+			within 60 far_to $port ".send_queue < 4096"
+			go /run/vqp/go-$port
+		done'
+}

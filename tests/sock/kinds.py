@@ -11,6 +11,7 @@ import select
 import socket
 import struct
 import sys
+import termios
 import threading
 import time
 
@@ -395,6 +396,45 @@ def send_half(address, port, count):
         kept.append(s)
     background()()
     threading.Event().wait()
+
+
+def hoards(address, port, size, idle=""):
+    """Accept one connection, and read so many bytes when they are there; if so, when their sender has been idle, too."""
+    ready = background()
+    l = listener(address, port, VQP)
+    ready()
+    s, _ = l.accept()
+    size = int(size)
+    eventually(lambda: queued(s, termios.FIONREAD) == size)
+    # the window of one that is idle is a page
+    eventually(lambda: not idle or rcv_space(s) <= 4096)
+    s.settimeout(None)
+    assert len(s.recv(size, socket.MSG_WAITALL)) == size
+    threading.Event().wait()
+
+
+def queued(s, request):
+    return struct.unpack("i", fcntl.ioctl(s, request, bytes(4)))[0]
+
+
+def rcv_space(s):
+    """tcpi_rcv_space"""
+    return struct.unpack_from("I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 96)[0]
+
+
+def writes_later(address, port, size, when):
+    """Send so many bytes. In the background: once the file `when` is there, all of them have arrived, and there is room
+    for more. It is renamed then."""
+    s = make()
+    s.connect((address, int(port)))
+    s.sendall(bytes(int(size)))
+    background()()
+    eventually(lambda: os.path.exists(when))
+    p = select.poll()
+    p.register(s, select.POLLOUT)
+    assert p.poll(0)
+    assert queued(s, termios.TIOCOUTQ) == 0
+    os.rename(when, when + ".done")
 
 
 def keep(address, port, count):
