@@ -93,6 +93,7 @@ static struct vqp_frame_send *far_frame(struct vqp_far *far, u32 n)
 static int far_post(struct vqp_far *far, struct vqp_frame_send *f)
 {
 	struct vqp_frame frame;
+	u32 told, taken;
 	int ret;
 
 	spin_lock_bh(&far->s.lock);
@@ -100,6 +101,8 @@ static int far_post(struct vqp_far *far, struct vqp_frame_send *f)
 		spin_unlock_bh(&far->s.lock);
 		return -EAGAIN;
 	}
+	told = far->told;
+	taken = far->told_taken;
 	vqp_far_fill(far, &frame, VQP_FRAME_DATA);
 	frame.seq = far->credit.sent;
 	frame.flags = far->waited ? VQP_FRAME_WAITED : 0;
@@ -113,6 +116,9 @@ static int far_post(struct vqp_far *far, struct vqp_frame_send *f)
 	spin_lock_bh(&far->s.lock);
 	WRITE_ONCE(far->credit.sent, far->credit.sent - f->bytes);
 	vqp_far_frame_done(far, f->bytes);
+	/* What the frame was to tell of reading does not wait for the program to send again. */
+	if (far->told != told || far->told_taken != taken)
+		vqp_far_set_due(far, VQP_FAR_DUE_CREDIT);
 	spin_unlock_bh(&far->s.lock);
 	return ret;
 }
