@@ -44,11 +44,12 @@ static u32 pair_excess(struct vqp_stream *s)
 
 /*
  * The peer has closed its socket, which TCP learns by the answer to the first bytes that are sent:
- * these are lost, and what is sent next fails.
+ * these are lost, and what is sent next fails. They are no more than the peer could have had room
+ * for, so that who sends much at once is told that not all has gone.
  */
 static int pair_send_nobody(struct vqp_stream *s, struct msghdr *msg)
 {
-	const int bytes = msg_data_left(msg);
+	const u32 bytes = min_t(size_t, msg_data_left(msg), VQP_STREAM_WINDOW);
 
 	iov_iter_advance(&msg->msg_iter, bytes);
 	vqp_stream_break(s, EPIPE);

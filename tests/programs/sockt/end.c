@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "sockt.h"
@@ -196,6 +197,21 @@ static void send_after_close(struct sockt *t)
 	WANT_EQ(recv(fd, &byte, 1, 0), 0);
 }
 
+/* Nor is so much sent at once that no window has room for it. */
+static void send_much_after_close(struct sockt *t)
+{
+	const size_t much = 64 << 20;
+	void *data = mmap(NULL, much, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = sock_pair(t, CLIENT, 0);
+
+	WANT(data != MAP_FAILED);
+	far_do(t, "close 0");
+	sock_await(fd, POLLRDHUP);
+	WANT(send(fd, data, much, MSG_NOSIGNAL) < (ssize_t)much);
+	WANT_ERR(send(fd, "x", 1, MSG_NOSIGNAL), EPIPE);
+	munmap(data, much);
+}
+
 static void linger(struct sockt *t)
 {
 	struct linger is;
@@ -285,6 +301,7 @@ const struct sockt_case end_cases[] = {
 	{ "end-reset", "SO_LINGER 0: ECONNRESET, once", reset },
 	{ "end-reset-of-send", "the same, told to a sender", reset_of_send },
 	{ "end-send-after-close", "a reset, then EPIPE", send_after_close },
+	{ "end-send-much-after-close", "the same, of more than a window has room for", send_much_after_close },
 	{ "end-linger", "SO_LINGER waits for so long, and loses nothing", linger },
 	{ "end-linger-until-read", "SO_LINGER waits until all is there", linger_until_read },
 	{ "end-at-once", "both sides", at_once },
