@@ -14,15 +14,8 @@
 
 #include <cmocka.h>
 
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#include "random.h"
 
-/* Reproducible random numbers (xorshift64*). */
-static inline uint64_t unit_random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dULL;
-}
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
 #endif
