@@ -32,7 +32,7 @@ SERVICES := examples/grpc examples/redis
 
 # what is tried, and made in the toolbox
 TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop test-sockets test-apps test-lies faults leftovers soak cycles test-debug unit fuzz planted coverage \
-	fuzz-kernel check kmod-debug test-hosts
+	fuzz-kernel check kmod-debug test-hosts sim
 
 .PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) $(DEMO) $(SERVICES) install uninstall clean
 
@@ -108,7 +108,7 @@ test-kernels: build $(TOOLS) ## what the module is for on each of its kernels: a
 	SUITE_TIMEOUT=4000 tests/run $(KERNELS:%=--kernel %) uapi vqp rc crowd address pull copies node containers soak
 
 test-workshop: build $(TOOLS) ## what tests and measures is tested itself: toolbox, testbed, runner, checks, bench: a quarter of an hour
-	tests/run check toolbox bench run second-try machines testbed
+	tests/run check toolbox bench run second-try machines testbed sim
 
 test-sockets: build $(TOOLS) ## the cases of stream sockets, by vqp and by TCP, and what decides the kind: a quarter of an hour
 	tests/run sockets sockets-tcp kinds rules hook
@@ -137,6 +137,10 @@ test-debug: build $(TOOLS) $(SERVICES) kmod-debug ## all suites on the debug ker
 
 unit: ## the tests in user space alone
 	tests/run unit
+
+sim: ## the engine on simulated hosts and switches, beside TCP; then 10,000 random networks of the unit tests: a minute [SEEDS=]
+	$(MAKE) -C tests/unit/sim run
+	$(MAKE) -C tests/unit/sim seeds
 
 fuzz: ## look for inputs that break something, for an hour [FUZZ_SECONDS=]
 	$(MAKE) -C tests/fuzz search

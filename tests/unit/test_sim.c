@@ -2,8 +2,16 @@
 #include "unit.h"
 #include "sim.h"
 
-#define SEEDS	500
+#define SEEDS		500
 #define REPLAY_SEEDS	80
+
+/* SEEDS in the environment is the number of random networks. */
+static u64 seeds(void)
+{
+	const char *wanted = getenv("SEEDS");
+
+	return wanted ? strtoull(wanted, NULL, 10) : SEEDS;
+}
 
 static const struct sim_cfg quiet = {
 	.seed = 1, .nodes = 2, .flows = 3, .msgs = 20, .max_bytes = 200 * 1024, .contexts = 16,
@@ -448,17 +456,22 @@ static void random_networks(void **state)
 	struct sim_stats total = { 0 };
 
 	(void)state;
-	for (u64 seed = 1; seed <= SEEDS; seed++) {
+	for (u64 seed = 1; seed <= seeds(); seed++) {
 		const struct sim_cfg cfg = random_cfg(seed);
 		const struct sim_stats stats = run(&cfg);
 
 		total.packets += stats.packets;
 		total.lost += stats.lost;
 		total.bytes += stats.bytes;
+		/* So many take a while. */
+		if (seed % 1000 == 0)
+			print_message("%llu seeds\n", (unsigned long long)seed);
 	}
-	print_message("%d seeds: %llu MB in %llu packets, %llu of them lost\n", SEEDS,
-		      (unsigned long long)total.bytes >> 20, (unsigned long long)total.packets,
+	print_message("%llu seeds: %llu MB in %llu packets, %llu of them lost\n",
+		      (unsigned long long)seeds(), (unsigned long long)total.bytes >> 20,
+		      (unsigned long long)total.packets,
 		      (unsigned long long)total.lost);
+	assert_true(total.packets > 0);
 }
 
 int main(void)
