@@ -162,15 +162,21 @@ int vqp_raas_accept(int fd, int flags)
 	return err ? err : new;
 }
 
-int vqp_raas_send(int fd, const void *buf, int len, int flags)
+/* May so many bytes be sent or received with these flags, of those that the call knows? 0, or -errno. */
+static int check_transfer(int fd, int len, int flags, int known)
 {
-	int err = check_flags(flags, VQP_RAAS_RC | WAYS);
-	ssize_t sent;
+	int err = check_flags(flags, known);
 
 	if (len < 0)
 		err = -EINVAL;
-	if (!err)
-		err = check_connection(fd, flags);
+	return err ? err : check_connection(fd, flags);
+}
+
+int vqp_raas_send(int fd, const void *buf, int len, int flags)
+{
+	int err = check_transfer(fd, len, flags, VQP_RAAS_RC | WAYS);
+	ssize_t sent;
+
 	if (err)
 		return err;
 	sent = send(fd, buf, (size_t)len, MSG_NOSIGNAL);
@@ -179,13 +185,9 @@ int vqp_raas_send(int fd, const void *buf, int len, int flags)
 
 int vqp_raas_recv(int fd, void *buf, int len, int flags)
 {
-	int err = check_flags(flags, VQP_RAAS_RC);
+	int err = check_transfer(fd, len, flags, VQP_RAAS_RC);
 	ssize_t got;
 
-	if (len < 0)
-		err = -EINVAL;
-	if (!err)
-		err = check_connection(fd, flags);
 	if (err)
 		return err;
 	got = recv(fd, buf, (size_t)len, 0);
