@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "payload.h"
+#include "sample.h"
 #include "streams.h"
 #include "transport.h"
 
@@ -37,8 +38,10 @@ struct trial {
 	int clients;
 	pthread_barrier_t begin;
 	atomic_int failed;
-	double us[ASKS];	/* from a request to its answer; each client has a share */
+	struct sample sample;	/* from a request to its answer; each client has a share of ASKS */
 };
+
+_Static_assert(ASKS <= SAMPLE_MAX, "a sample holds what all clients ask");
 
 struct client {
 	struct trial *trial;
@@ -61,7 +64,7 @@ static void *client_run(void *arg)
 	const struct client *client = arg;
 	struct trial *trial = client->trial;
 	const int asks = ASKS / trial->clients, fd = client->fds[trial->way != TCP];
-	double *us = trial->us + client->number * asks;
+	double *us = trial->sample.us + client->number * asks;
 	uint8_t data[ASK_BYTES];
 
 	pthread_barrier_wait(&trial->begin);
@@ -79,17 +82,10 @@ static void *client_run(void *arg)
 	return NULL;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* All clients ask at once until their share is done. The row, or NULL. */
 static json_t *trial_run(struct trial *trial, struct client *clients)
 {
-	double busy_us;
+	double busy_us, median_us;
 
 	pthread_barrier_init(&trial->begin, NULL, (unsigned int)trial->clients + 1);
 	for (int i = 0; i < trial->clients; i++) {
@@ -108,10 +104,11 @@ static json_t *trial_run(struct trial *trial, struct client *clients)
 	pthread_barrier_destroy(&trial->begin);
 	if (trial->failed)
 		return NULL;
-	qsort(trial->us, ASKS, sizeof(trial->us[0]), compare);
+	trial->sample.count = ASKS;
+	median_us = sample_median(&trial->sample);
 	return json_pack("{s:s, s:i, s:i, s:f, s:f, s:f}", "wait", way_names[trial->way],
 			 "interval_us", trial->interval_us, "clients", trial->clients,
-			 "latency_us", trial->us[ASKS / 2], "p99_us", trial->us[ASKS * 99 / 100],
+			 "latency_us", median_us, "p99_us", trial->sample.us[ASKS * 99 / 100],
 			 "cpu_us", busy_us / ASKS);
 }
 
