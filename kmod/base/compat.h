@@ -12,6 +12,7 @@
 
 #include <linux/backing-dev.h>
 #include <linux/hrtimer.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
@@ -84,6 +85,20 @@ static inline void vqp_compat_vm_flags_set(struct vm_area_struct *vma, unsigned 
 }
 
 #define vm_flags_set vqp_compat_vm_flags_set
+#endif
+
+/* 6.3 */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline bool vqp_compat_mem_cgroup_tryget(struct mem_cgroup *memcg)
+{
+#ifdef CONFIG_MEMCG
+	return !memcg || css_tryget(&memcg->css);
+#else
+	return true;
+#endif
+}
+
+#define mem_cgroup_tryget vqp_compat_mem_cgroup_tryget
 #endif
 
 /* 6.4, SOCK_CUSTOM_SOCKOPT: setsockopt(SOL_SOCKET) of such a socket comes to its operations. */
@@ -195,6 +210,20 @@ static inline void vqp_compat_hrtimer_setup(struct hrtimer *timer,
 /* 6.16, which renames from_timer(). */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0) && !defined(timer_container_of)
 #define timer_container_of from_timer
+#endif
+
+/* 6.18, which has a flag in sk_memcg. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+static inline struct mem_cgroup *vqp_compat_mem_cgroup_from_sk(const struct sock *sk)
+{
+#ifdef CONFIG_MEMCG
+	return sk->sk_memcg;
+#else
+	return NULL;
+#endif
+}
+
+#define mem_cgroup_from_sk vqp_compat_mem_cgroup_from_sk
 #endif
 
 /* 6.19 */

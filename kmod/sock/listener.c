@@ -229,7 +229,8 @@ int vqp_listener_offer(const struct vqp_ns *ns, struct vqp_stream *server, bool 
 
 	if (!sk)
 		return -ECONNREFUSED;
-	/* Once it is pushed, the accepter may close it. */
+	/* Its creator pays until it is accepted. Once it is pushed, the accepter may close it. */
+	vqp_stream_charge_to(server, sk);
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		server->ops->set_window(server, READ_ONCE(sk->sk_rcvbuf));
 	ret = listener_push(&vqp_sk(sk)->listener, server,

@@ -2,8 +2,12 @@
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/hashtable.h>
+#include <linux/memcontrol.h>
+#include <linux/minmax.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/sock.h>
+#include "base/compat.h"
 #include "base/counters.h"
 #include "base/hash.h"
 #include "ns/namespace.h"
@@ -29,9 +33,9 @@ static spinlock_t stream_names_locks[64];	/* each guards a part of the buckets *
 /* ---- Pages ---- */
 
 /* A page, of which the charge to `payer`, unless that is NULL, becomes the page's; or NULL. */
-static struct chunk *chunk_alloc(struct vqp_ns *payer)
+static struct chunk *chunk_alloc(struct vqp_ns *payer, gfp_t gfp)
 {
-	struct chunk *chunk = (struct chunk *)__get_free_page(GFP_KERNEL_ACCOUNT);
+	struct chunk *chunk = (struct chunk *)__get_free_page(gfp);
 
 	if (!chunk)
 		return NULL;
@@ -53,10 +57,25 @@ static struct chunk *chunk_buy(struct vqp_ns *payer, bool first)
 
 	if (!charged && !first)
 		return ERR_PTR(-EAGAIN);
-	chunk = chunk_alloc(charged ? payer : NULL);
+	chunk = chunk_alloc(charged ? payer : NULL, GFP_KERNEL_ACCOUNT);
 	if (!chunk && charged)
 		vqp_budget_uncharge(payer);
 	return chunk ?: ERR_PTR(-ENOMEM);
+}
+
+/*
+ * A page for what has come from another node, where it was told that there is room. The reader's
+ * memory cgroup pays, even beyond its limit: nobody is killed for what others send, and the
+ * connection goes on, since a window bounds what comes. Only a node without memory pays itself.
+ */
+static struct chunk *chunk_alloc_owed(struct mem_cgroup *memcg)
+{
+	const gfp_t charged = GFP_KERNEL_ACCOUNT | __GFP_HIGH | __GFP_NORETRY | __GFP_NOWARN;
+	struct mem_cgroup *old = set_active_memcg(memcg);
+	struct chunk *chunk = chunk_alloc(NULL, charged);
+
+	set_active_memcg(old);
+	return chunk ?: chunk_alloc(NULL, GFP_KERNEL | __GFP_NOFAIL);
 }
 
 static void chunk_free(struct chunk *chunk)
@@ -129,6 +148,44 @@ void vqp_stream_wake_writer(struct vqp_stream *s)
 	spin_lock_bh(&s->lock);
 	if (s->sk && test_and_clear_bit(SOCK_NOSPACE, &s->sk->sk_socket->flags))
 		s->sk->sk_write_space(s->sk);
+	spin_unlock_bh(&s->lock);
+}
+
+/* ---- Memory cgroups ---- */
+
+/* The stream's, referenced; or NULL. */
+static struct mem_cgroup *stream_memcg_get(struct vqp_stream *s)
+{
+	struct mem_cgroup *memcg;
+
+	spin_lock_bh(&s->lock);
+	memcg = s->memcg;
+	if (!mem_cgroup_tryget(memcg))
+		memcg = NULL;
+	spin_unlock_bh(&s->lock);
+	return memcg;
+}
+
+/* The reference becomes the stream's. */
+static void stream_memcg_set(struct vqp_stream *s, struct mem_cgroup *memcg)
+{
+	lockdep_assert_held(&s->lock);
+	swap(s->memcg, memcg);
+	mem_cgroup_put(memcg);
+}
+
+static void stream_charge_to(struct vqp_stream *s, const struct sock *sk)
+{
+	struct mem_cgroup *memcg = mem_cgroup_from_sk(sk);
+
+	if (!s->peer && mem_cgroup_tryget(memcg))
+		stream_memcg_set(s, memcg);
+}
+
+void vqp_stream_charge_to(struct vqp_stream *s, const struct sock *sk)
+{
+	spin_lock_bh(&s->lock);
+	stream_charge_to(s, sk);
 	spin_unlock_bh(&s->lock);
 }
 
@@ -243,6 +300,7 @@ void vqp_stream_attach(struct vqp_stream *s, struct sock *sk)
 {
 	spin_lock_bh(&s->lock);
 	s->sk = sk;
+	stream_charge_to(s, sk);
 	if (s->err)
 		WRITE_ONCE(sk->sk_err, s->err);
 	spin_unlock_bh(&s->lock);
@@ -281,6 +339,7 @@ void vqp_stream_close(struct vqp_stream *s, bool reset)
 	stream_unname(s);
 	spin_lock_bh(&s->lock);
 	s->sk = NULL;
+	stream_memcg_set(s, NULL);
 	WRITE_ONCE(s->closed, true);
 	/* Threads may wait yet at a socket whose connection is dissolved. */
 	if (!s->err)
@@ -432,6 +491,7 @@ void vqp_stream_fill(struct vqp_stream *to, u32 n)
 
 int vqp_stream_append(struct vqp_stream *s, const void *data, u32 bytes)
 {
+	struct mem_cgroup *memcg = stream_memcg_get(s);
 	struct chunk *new = NULL;
 	int ret = 0;
 	void *room;
@@ -444,19 +504,18 @@ int vqp_stream_append(struct vqp_stream *s, const void *data, u32 bytes)
 			ret = PTR_ERR(room);
 			break;
 		}
-		if (room) {
-			memcpy(room, data, n);
-			vqp_stream_fill(s, n);
-			data += n;
-			bytes -= n;
+		if (!room) {
+			new = chunk_alloc_owed(memcg);
 			continue;
 		}
-		new = chunk_alloc(NULL);
-		if (!new)
-			return -ENOMEM;
+		memcpy(room, data, n);
+		vqp_stream_fill(s, n);
+		data += n;
+		bytes -= n;
 	}
 	if (new)
 		chunk_free(new);
+	mem_cgroup_put(memcg);
 	return ret;
 }
 

@@ -25,6 +25,7 @@
 #include "base/counters.h"
 #include "ns/tally.h"
 
+struct mem_cgroup;
 struct msghdr;
 struct sock;
 struct vqp_ns;
@@ -94,6 +95,8 @@ struct vqp_stream {
 	struct list_head pending;	/* in vqp_listener.pending, or in vqp_sock.past */
 	spinlock_t lock;		/* guards all below */
 	struct sock *sk;		/* who reads it; NULL: not accepted yet, or closed */
+	/* What pays for pages of what comes from another node; referenced, or NULL */
+	struct mem_cgroup *memcg;
 	struct list_head chunks;	/* the pages of what is unread, oldest first */
 	u32 unread;			/* bytes */
 	u32 window;			/* the most of them */
@@ -129,7 +132,16 @@ void vqp_names_turn(struct vqp_names *to, const struct vqp_names *from);
  */
 int vqp_stream_name(struct vqp_stream *client, const struct vqp_names *names);
 
-/* Have sk read the stream; it is woken, and told errors. Its lock is held, or nobody knows it. */
+/*
+ * Have the memory cgroup of sk, which is that of who made the socket, pay for what comes from
+ * another node from here on. Within the node the sender pays.
+ */
+void vqp_stream_charge_to(struct vqp_stream *s, const struct sock *sk);
+
+/*
+ * Have sk read the stream, and pay; it is woken, and told errors. Its lock is held, or nobody knows
+ * it.
+ */
 void vqp_stream_attach(struct vqp_stream *s, struct sock *sk);
 
 /*
@@ -165,7 +177,7 @@ void vqp_stream_hand_over(struct vqp_stream *s);
 void *vqp_stream_room(struct vqp_stream *to, u32 *n);
 /* `n` bytes are in it, perhaps none. */
 void vqp_stream_fill(struct vqp_stream *to, u32 n);
-/* Bytes have come from another node, whose window is charged: -EPIPE, -ENOMEM. */
+/* Bytes have come from another node, whose window is charged. -EPIPE: nobody reads any more. */
 int __must_check vqp_stream_append(struct vqp_stream *s, const void *data, u32 bytes);
 /* Wake the reader if it waits and there is enough to read. */
 void vqp_stream_tell(struct vqp_stream *to);
