@@ -77,6 +77,7 @@ struct vqp_ns {
 	u32 ntrunks;			/* the length of trunks */
 	atomic_t trunks_opening;	/* those of them that are being opened */
 	struct list_head halves;	/* vqp_far.half_link, under sock/far_table.c's lock */
+	u32 nhalves;			/* the length of halves */
 	struct vqp_tally __percpu *tally;	/* of its stream sockets; constant */
 	/* The terms, set under ns_mutex. The host's own namespace is never limited. */
 	struct vqp_limit limits[VQP_LIMIT_MAX];

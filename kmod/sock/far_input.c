@@ -31,13 +31,14 @@ static void far_answer_refuse(struct vqp_trunk *trunk, const struct vqp_frame *o
 static u8 far_may_serve(struct vqp_ns *ns, const u8 *gid, const struct vqp_frame *open)
 {
 	const int ret = vqp_far_may(ns, gid, open->dst_port);
+	u32 halves;
 
 	if (ret == -EACCES)
 		vqp_tally_add(ns->tally, VQP_TALLY_RULED_OUT, 1);
 	if (ret)
 		return VQP_REFUSE_OFF;
-	return vqp_listener_has_room(ns, ns->gid, open->dst_port,
-				     vqp_far_halves(ns, open->dst_port)) ?
+	return vqp_far_may_add_half(ns, open->dst_port, &halves) &&
+	       vqp_listener_has_room(ns, ns->gid, open->dst_port, halves) ?
 	       0 : VQP_REFUSE_LISTENER;
 }
 

@@ -9,6 +9,11 @@
 #include "sock/trunk.h"
 
 #define FAR_HALF_JIFFIES	(10 * HZ)	/* for a client to go on, which it does at once */
+/*
+ * Halves of a namespace. An OPEN looks at all of them under a lock that all tenants share, whatever
+ * backlogs the namespace has.
+ */
+#define FAR_HALVES_MAX		1024
 
 /* The ends on this node by number. Who is in it is not closed. */
 static DEFINE_HASHTABLE(fars, 12);
@@ -55,6 +60,7 @@ void vqp_far_add_half(struct vqp_far *far)
 	far->half = true;
 	list_add_tail(&far->s.pending, &far_halves);
 	list_add_tail(&far->half_link, &far->s.ns->halves);
+	far->s.ns->nhalves++;
 	spin_unlock(&fars_lock);
 }
 
@@ -67,6 +73,7 @@ bool vqp_far_take_half(struct vqp_far *far)
 	if (half) {
 		list_del_init(&far->s.pending);
 		list_del_init(&far->half_link);
+		far->s.ns->nhalves--;
 	}
 	far->half = false;
 	spin_unlock(&fars_lock);
@@ -136,16 +143,20 @@ void vqp_far_drop_old_halves(void)
 	}
 }
 
-u32 vqp_far_halves(struct vqp_ns *ns, u16 port)
+bool vqp_far_may_add_half(struct vqp_ns *ns, u16 port, u32 *same)
 {
 	struct vqp_far *far;
 	u32 n = 0;
+	bool may;
 
 	spin_lock(&fars_lock);
-	list_for_each_entry(far, &ns->halves, half_link)
-		n += far->s.names.local_port == port;
+	may = ns->nhalves < FAR_HALVES_MAX;
+	if (may)
+		list_for_each_entry(far, &ns->halves, half_link)
+			n += far->s.names.local_port == port;
 	spin_unlock(&fars_lock);
-	return n;
+	*same = n;
+	return may;
 }
 
 bool vqp_far_each(void (*fn)(struct vqp_far *far))

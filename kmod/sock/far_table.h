@@ -30,8 +30,8 @@ void vqp_far_break(struct vqp_far *far);
 void vqp_far_drop_halves(struct vqp_ns *ns);
 /* Drop those whose clients have had time enough. */
 void vqp_far_drop_old_halves(void);
-/* How many are for that port of ns? */
-u32 vqp_far_halves(struct vqp_ns *ns, u16 port);
+/* May ns have one more? There are `same` of them for that port. */
+bool vqp_far_may_add_half(struct vqp_ns *ns, u16 port, u32 *same);
 
 /* Call fn for each end; fn must not sleep. False: there is none. */
 bool vqp_far_each(void (*fn)(struct vqp_far *far));
