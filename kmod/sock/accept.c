@@ -141,15 +141,14 @@ static void accept_trace(const struct vqp_sock_info *info)
 			      info->tx_bytes, info->rx_bytes);
 }
 
-/* The connection that was taken first is `s`. */
+/* The connection that was taken first is `s`. Without memory it is there for the next accept(2). */
 static int accept_conn(struct socket *sock, struct socket *newsock, struct vqp_stream *s)
 {
 	int ret = accept_graft(sock, newsock);
 	struct vqp_sock_info info;
 
 	if (ret) {
-		vqp_stream_close(s, true);
-		vqp_stream_put(s);
+		vqp_listener_return(vqp_sk(sock->sk), s);
 		return ret;
 	}
 	vqp_conn_accept(newsock->sk, s);

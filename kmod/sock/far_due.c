@@ -101,7 +101,7 @@ void vqp_far_frame_done(struct vqp_far *far, u32 bytes)
 	WRITE_ONCE(far->starved, false);
 }
 
-/* 0; -EAGAIN: not now; or the connection is to break. */
+/* 0; -EAGAIN, -ENOMEM: not now; -EIO: never. */
 static int far_tell_one(struct vqp_far *far, const struct vqp_frame *frame)
 {
 	struct vqp_frame_send *f = vqp_trunk_frame(far->trunk, &far->user, 0);
@@ -125,7 +125,13 @@ static int far_tell_one(struct vqp_far *far, const struct vqp_frame *frame)
 	return 0;
 }
 
-bool vqp_far_tell(struct vqp_trunk_user *user)
+/* May it be told later? Who connects does not wait for memory, and does so by TCP. */
+static bool far_tells_later(const struct vqp_frame *frame, int err)
+{
+	return err == -EAGAIN || (err == -ENOMEM && frame->type != VQP_FRAME_OPEN);
+}
+
+int vqp_far_tell(struct vqp_trunk_user *user)
 {
 	struct vqp_far *far = vqp_far_of_user(user);
 	struct vqp_frame frame;
@@ -142,14 +148,14 @@ bool vqp_far_tell(struct vqp_trunk_user *user)
 			break;
 		ret = far_tell_one(far, &frame);
 	}
-	/* What it was not told, it is told later; or it cannot be told any more. */
-	if (ret == -EAGAIN) {
-		spin_lock_bh(&far->s.lock);
-		far->due |= due;
-		spin_unlock_bh(&far->s.lock);
-		return false;
-	}
-	if (ret)
+	if (!ret)
+		return 0;
+	if (!far_tells_later(&frame, ret)) {
 		vqp_far_break(far);
-	return true;
+		return 0;
+	}
+	spin_lock_bh(&far->s.lock);
+	far->due |= due;
+	spin_unlock_bh(&far->s.lock);
+	return ret;
 }

@@ -33,6 +33,6 @@ void vqp_far_frame_begin(struct vqp_far *far, u32 bytes);
 void vqp_far_frame_done(struct vqp_far *far, u32 bytes);
 
 /* vqp_trunk_user_ops.tell. */
-bool vqp_far_tell(struct vqp_trunk_user *user);
+int vqp_far_tell(struct vqp_trunk_user *user);
 
 #endif

@@ -258,6 +258,27 @@ struct vqp_stream *vqp_listener_take(struct vqp_sock *vs)
 	return s;
 }
 
+void vqp_listener_return(struct vqp_sock *vs, struct vqp_stream *s)
+{
+	struct vqp_listener *l = &vs->listener;
+	bool open;
+
+	spin_lock(&l->lock);
+	open = l->open;
+	if (open) {
+		list_add(&s->pending, &l->pending);
+		WRITE_ONCE(l->npending, l->npending + 1);
+	}
+	spin_unlock(&l->lock);
+	if (open) {
+		/* The wake-up for it was the caller's. */
+		vs->inet.sk.sk_data_ready(&vs->inet.sk);
+		return;
+	}
+	vqp_stream_close(s, true);
+	vqp_stream_put(s);
+}
+
 bool vqp_listener_has(const struct vqp_sock *vs)
 {
 	return READ_ONCE(vs->listener.npending);

@@ -44,6 +44,8 @@ bool vqp_listener_has_room(const struct vqp_ns *ns, const u8 *gid, u16 port, u32
 
 /* The oldest connection that nobody has accepted, or NULL. */
 struct vqp_stream *vqp_listener_take(struct vqp_sock *vs);
+/* It was not accepted: it is the oldest again, or is reset where nobody listens any more. */
+void vqp_listener_return(struct vqp_sock *vs, struct vqp_stream *s);
 
 /* Is there one? A guess. */
 bool vqp_listener_has(const struct vqp_sock *vs);

@@ -56,8 +56,8 @@ struct vqp_trunk_user_ops {
 	bool (*lasts)(const struct vqp_trunk_user *user, bool late);
 	/* The trunk is not full any more. Process context, as the others are. */
 	void (*room)(struct vqp_trunk_user *user);
-	/* Post what the peer is to be told; false: there is no room for all. */
-	bool (*tell)(struct vqp_trunk_user *user);
+	/* Post what the peer is to be told. 0; -EAGAIN: there is no room for all; -ENOMEM. */
+	int (*tell)(struct vqp_trunk_user *user);
 	/* The peer has ended the connection, or has no such any more; or the trunk is over. */
 	void (*broken)(struct vqp_trunk_user *user);
 };
@@ -87,7 +87,7 @@ struct vqp_trunk {
 	struct vqp_ns *ns;		/* referenced */
 	u8 gid[VQP_GID_BYTES];		/* the remote address; constant */
 	struct work_struct work;	/* posts frames, and ends what has failed */
-	struct delayed_work open;
+	struct delayed_work open;	/* opens it; while it is UP, queues `work` a moment later */
 	spinlock_t lock;		/* guards all below */
 	u8 state;			/* enum vqp_trunk_state */
 	struct vqp *vqp;		/* UP or FAILED, or OPENING when there is one; else NULL */

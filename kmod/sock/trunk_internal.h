@@ -12,6 +12,9 @@ struct vqp_trunk *vqp_trunk_alloc(struct vqp_ns *ns, const u8 *gid);
 /* Have the trunk's work run. Any context. */
 void vqp_trunk_queue_work(struct vqp_trunk *trunk);
 
+/* The same a moment later, when there may be memory again. By the work. */
+void vqp_trunk_queue_later(struct vqp_trunk *trunk);
+
 /* The state; FAILED if its VQP has failed. Process context. */
 enum vqp_trunk_state vqp_trunk_check(struct vqp_trunk *trunk);
 

@@ -22,6 +22,7 @@
  * to this: the node may be reached again.
  */
 #define TRUNK_RESUME_JIFFIES	(16 * HZ)
+#define TRUNK_MEMORY_JIFFIES	(HZ / 10)	/* after which a frame is tried for again */
 
 /* What opens trunks waits for lookups and neighbours, and what posts frames waits for nobody. */
 static struct workqueue_struct *trunk_wq, *trunk_open_wq;
@@ -64,6 +65,14 @@ static void trunk_queue_open(struct vqp_trunk *trunk, unsigned long delay)
 	kref_get(&trunk->ref);
 	if (mod_delayed_work(trunk_open_wq, &trunk->open, delay))
 		vqp_trunk_put(trunk);
+}
+
+void vqp_trunk_queue_later(struct vqp_trunk *trunk)
+{
+	spin_lock_bh(&trunk->lock);
+	if (trunk->state == VQP_TRUNK_UP)
+		trunk_queue_open(trunk, TRUNK_MEMORY_JIFFIES);
+	spin_unlock_bh(&trunk->lock);
 }
 
 /* ---- Opening ---- */
@@ -171,6 +180,8 @@ static void trunk_open_work(struct work_struct *work)
 	/* For who waits for it, see trunk_resume(). */
 	else if (state == VQP_TRUNK_IDLE && vqp_trunk_begin(trunk, VQP_TRUNK_TO_SERVE))
 		trunk_queue_open(trunk, TRUNK_RETRY_JIFFIES);
+	else if (state == VQP_TRUNK_UP)
+		vqp_trunk_queue_work(trunk);
 	vqp_trunk_put(trunk);
 }
 

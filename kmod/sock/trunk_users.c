@@ -146,16 +146,18 @@ static void trunk_put_back(struct vqp_trunk *trunk, struct vqp_trunk_user *user)
 void vqp_trunk_tell(struct vqp_trunk *trunk)
 {
 	struct vqp_trunk_user *user;
-	bool told = true;
+	int ret = 0;
 
-	while (told && (user = trunk_take_due(trunk))) {
-		told = user->ops->tell(user);
-		/* The work comes back when there is room. */
-		if (!told)
+	while (!ret && (user = trunk_take_due(trunk))) {
+		ret = user->ops->tell(user);
+		if (ret)
 			trunk_put_back(trunk, user);
 		user->ops->put(user);
 		cond_resched();
 	}
+	/* The work comes back when there is room. Nobody tells it of memory. */
+	if (ret == -ENOMEM)
+		vqp_trunk_queue_later(trunk);
 }
 
 /* ---- Refusals ---- */
