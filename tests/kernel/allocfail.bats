@@ -20,17 +20,20 @@ setup_file() {
 	on 2 'known allocfail-a 10.95.0.1'
 	far="10.95.0.1 $(on 1 'serve allocfail-c mem-server 701 --bytes=4096 --depth=64 --access=15; echo $port $key $addr')"
 	export far
+	on 1 'hook N; bridge 1; wired far 1 2'
+	on 2 'hook N; bridge 2; wired near 2 2; known near 10.95.1.2'
+	on 1 'known far 10.95.2.2'
 }
 
 teardown() {
-	on 1 'knobs_reset; pkill -9 -f "[v]qpt .*echo-server" || true' &&
-		on 2 'knobs_reset; pkill -9 -x vqpt || true' &&
+	on 1 'knobs_reset; stop_socks; pkill -9 -f "[v]qpt .*echo-server" || true' &&
+		on 2 'knobs_reset; stop_socks; pkill -9 -x vqpt || true' &&
 		# the consoles are quiet, so that they do not tell whether to look
 		kernel_log_check
 }
 
 teardown_file() {
-	on 1 'console_level 5; remove_boxes' && on 2 'console_level 5; remove_boxes'
+	on 1 'console_level 5; wired_end 1; hook Y' && on 2 'console_level 5; wired_end 2; hook Y'
 }
 
 # CASE...: "allocfail list" names them
@@ -38,6 +41,14 @@ fail_each() {
 	local target
 	read -ra target <<<"$far"
 	NODE_TIMEOUT=900 node 2 /run/allocfail run /run/netns/allocfail-a "${target[@]}" "$@"
+}
+
+# CASE...: those of sockets
+fail_sockets() {
+	on 1 'sock far serve 10.95.1.2 7000'
+	# the trunk that all of them share is there
+	on 2 'sock near talk 10.95.1.2 7000 100'
+	NODE_TIMEOUT=900 node 2 /run/allocfail run /run/netns/near 10.95.1.2 7000 0 0 "$@"
 }
 
 # ---- each allocation of a call, by itself ----
@@ -63,8 +74,19 @@ fail_each() {
 @test "netlink: lists" { fail_each status ns-list vqp-list peer-list meta-list cache-list; }
 @test "netlink: meta servers and cache" { fail_each meta-set cache-flush; }
 
+@test "sockets: making, binding, listening, options" {
+	fail_sockets sock sock-ipv6 sock-bind sock-listen sock-option sock-option-tcp
+}
+@test "sockets: connecting" { fail_sockets sock-connect-near sock-connect-far sock-connect-tcp; }
+@test "sockets: accepting; the connection is there for the next accept" { fail_sockets sock-accept-near sock-accept-tcp; }
+@test "sockets: bytes" { fail_sockets sock-send-near sock-send-far sock-recv-near sock-recv-far; }
+@test "sockets: events" { fail_sockets sock-epoll-near sock-epoll-far; }
+@test "sockets: ends" {
+	fail_sockets sock-shutdown-near sock-shutdown-far sock-close-near sock-close-far sock-close-listener
+}
+
 @test "each call is among these tests" {
-	tested=$(sed -n '/fail_each [^{]*$/,/[^\\]$/p' "$BATS_TEST_FILENAME" | tr -cs 'a-z-' '\n')
+	tested=$(sed -n '/fail_[a-z]* [^{]*$/,/[^\\]$/p' "$BATS_TEST_FILENAME" | tr -cs 'a-z0-9-' '\n')
 	mapfile -t names < <(node 2 /run/allocfail list)
 	[ "${#names[@]}" -gt 50 ]
 	for name in "${names[@]}"; do
@@ -76,7 +98,8 @@ fail_each() {
 	on 2 'stop_all; bash /vqp/tests/programs/services unload'
 	NODE_TIMEOUT=1200 node 2 /run/allocfail insmod /run/vqp.ko lanes=1
 	on 2 'bash /vqp/tests/programs/services start
-		vqpctl ns add --netns /run/netns/allocfail-a --tenant 8 --address 10.95.0.2 --name allocfail-a'
+		vqpctl ns add --netns /run/netns/allocfail-a --tenant 8 --address 10.95.0.2 --name allocfail-a
+		hook N; turn near 10.95.2.2 on; known near 10.95.1.2'
 }
 
 # ---- those that nobody waits for ----
@@ -118,4 +141,15 @@ message() {
 		on 2 'eventually inside allocfail-a vqpt send 10.95.0.1 703 --count=100 --timeout=20000'
 	done
 	on 2 'knobs_reset; stop_all; eventually census_is "$(</run/census)"'
+}
+
+@test "no memory to tell a socket's peer what was read, or that nothing more comes: it is told later" {
+	on 1 'sock far serve 10.95.1.2 7000'
+	on 2 'fail_within vqp_far_tell 20; ways 1 0 sock near talk 10.95.1.2 7000 3000000; spent
+		fail_within vqp_far_tell 5; ways 1 0 sock near talk 10.95.1.2 7000 10; spent'
+}
+
+@test "no memory at first for what a socket's peer has sent: all bytes arrive" {
+	on 1 'sock far serve 10.95.1.2 7000'
+	on 2 'fail_pages_within vqp_stream_append 20; ways 1 0 sock near talk 10.95.1.2 7000 3000000; spent'
 }

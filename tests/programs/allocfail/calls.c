@@ -13,18 +13,6 @@
 #define LARGE_BYTES	(4 << 20)
 #define LARGE_CQE	1024
 
-static void prepare_nothing(struct stage *s, const struct run_case *c)
-{
-	(void)s;
-	(void)c;
-}
-
-static void verify_nothing(struct stage *s, const struct run_case *c)
-{
-	(void)s;
-	(void)c;
-}
-
 static void prepare_context(struct stage *s, const struct run_case *c)
 {
 	(void)c;
@@ -306,10 +294,10 @@ static void accept_verify(struct stage *s, const struct run_case *c)
 	{ .name = name_, .prepare = prepare_, .call = call_, .verify = verify_, __VA_ARGS__ }
 
 const struct run_case calls[] = {
-	CASE("open", prepare_nothing, open_call, query_verify),
+	CASE("open", run_nothing, open_call, query_verify),
 	CASE("attach", attach_prepare, attach_call, query_verify),
 	CASE("query", prepare_context, query_call, query_verify),
-	CASE("close", prepare_link, close_call, verify_nothing, .far = true),
+	CASE("close", prepare_link, close_call, run_nothing, .far = true),
 	CASE("cq", prepare_context, cq_call, ring_verify, .count = 16),
 	CASE("cq-large", prepare_context, cq_call, ring_verify, .count = LARGE_CQE),
 	CASE("cq-mmap", ring_prepare, map_call, ring_verify, .count = LARGE_CQE),
@@ -319,12 +307,12 @@ const struct run_case calls[] = {
 	     /* pinned as far as there is memory, and then on from there */
 	     .optional = "vqp_mr_reg:__folio_alloc "),
 	CASE("mr-user-large", mr_user_prepare, mr_call, mr_verify, .bytes = LARGE_BYTES),
-	CASE("mr-dereg", prepare_memory, dereg_call, verify_nothing),
+	CASE("mr-dereg", prepare_memory, dereg_call, run_nothing),
 	CASE("qp", prepare_queues, qp_call, qp_verify),
-	CASE("qp-query", prepare_queues, qp_query_call, verify_nothing),
-	CASE("qp-destroy", prepare_queues, destroy_call, verify_nothing),
-	CASE("qp-destroy-near", prepare_link, destroy_call, verify_nothing),
-	CASE("qp-destroy-far", prepare_link, destroy_call, verify_nothing, .far = true),
+	CASE("qp-query", prepare_queues, qp_query_call, run_nothing),
+	CASE("qp-destroy", prepare_queues, destroy_call, run_nothing),
+	CASE("qp-destroy-near", prepare_link, destroy_call, run_nothing),
+	CASE("qp-destroy-far", prepare_link, destroy_call, run_nothing, .far = true),
 	CASE("bind", prepare_queues, bind_call, bind_verify, .count = 700),
 	CASE("bind-any", prepare_queues, bind_call, bind_verify),
 	CASE("connect-near", connect_prepare, connect_call, connect_verify),

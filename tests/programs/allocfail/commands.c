@@ -14,12 +14,6 @@
 #define SPARE_TENANT	424242
 #define SPARE_ADDRESS	"10.42.42.42"
 
-static void verify_nothing(struct stage *s, const struct run_case *c)
-{
-	(void)s;
-	(void)c;
-}
-
 /* ---- Namespaces ---- */
 
 static json_t *spare_key(void)
@@ -257,22 +251,22 @@ static void servers_end(struct stage *s)
 #define OPTIONAL_CONNECT	"vqp_alloc vqp_number_take vqp_number_take:xas_nomem "
 
 #define LIST(name_, cmd) \
-	{ .name = (name_), .prepare = list_prepare, .call = list_call, .verify = verify_nothing, .opcode = (cmd) }
+	{ .name = (name_), .prepare = list_prepare, .call = list_call, .verify = run_nothing, .opcode = (cmd) }
 
 const struct run_case commands[] = {
 	{ .name = "ns-add", .prepare = spare_open, .call = add_call, .verify = add_verify,
-	  .partly = verify_nothing, .end = spare_end },
+	  .partly = run_nothing, .end = spare_end },
 	{ .name = "ns-del", .prepare = del_prepare, .call = del_call, .verify = del_verify,
-	  .partly = verify_nothing, .end = spare_end },
+	  .partly = run_nothing, .end = spare_end },
 	{ .name = "ns-set", .prepare = del_prepare, .call = set_call, .verify = set_verify,
-	  .partly = verify_nothing, .end = spare_end },
-	{ .name = "status", .prepare = list_prepare, .call = status_call, .verify = verify_nothing },
+	  .partly = run_nothing, .end = spare_end },
+	{ .name = "status", .prepare = list_prepare, .call = status_call, .verify = run_nothing },
 	LIST("ns-list", VQP_CMD_NS_GET),
 	LIST("vqp-list", VQP_CMD_VQP_GET),
 	LIST("peer-list", VQP_CMD_PEER_GET),
 	LIST("meta-list", VQP_CMD_META_GET),
 	LIST("cache-list", VQP_CMD_CACHE_GET),
-	{ .name = "cache-flush", .prepare = list_prepare, .call = flush_call, .verify = verify_nothing },
+	{ .name = "cache-flush", .prepare = list_prepare, .call = flush_call, .verify = run_nothing },
 	{ .name = "meta-set", .prepare = servers_prepare, .call = servers_call, .verify = servers_verify,
 	  .partly = servers_verify,
 	  .end = servers_end, .optional = OPTIONAL_CONNECT },

@@ -22,7 +22,7 @@ struct far far;
 static const char *about_what;
 static unsigned int about_nth;
 
-static const struct run_case *const tables[] = { calls, posts, commands };
+static const struct run_case *const tables[] = { calls, posts, sockets, commands };
 
 #define TABLES	(sizeof(tables) / sizeof(*tables))
 
@@ -59,7 +59,8 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: allocfail list\n"
-		"       allocfail run NETNS ADDRESS PORT KEY ADDR CASE...   ADDRESS and so on: a mem-server on another node\n"
+		"       allocfail run NETNS ADDRESS PORT KEY ADDR CASE...   ADDRESS and so on: a mem-server on another node;\n"
+		"                                                           for sockets, an echo there, and two zeros\n"
 		"       allocfail insmod FILE [PARAMETERS]\n");
 	return 2;
 }

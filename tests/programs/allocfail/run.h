@@ -14,14 +14,22 @@ struct run_case {
 	/* After a failure, in place of the check that nothing has changed. */
 	void (*partly)(struct stage *s, const struct run_case *c);
 	void (*end)(struct stage *s);	/* however it went; NULL: stage_end() is enough */
-	const char *optional;	/* the functions, with a space behind each, whose allocations may fail unnoticed */
+	/*
+	 * The functions, with a space behind each, whose allocations may fail unnoticed. "FUNCTION:* "
+	 * is all that the kernel does for that one of the module's.
+	 */
+	const char *optional;
+	int also;		/* an errno value by which the call may say that there is no memory, too; or 0 */
 	bool far;		/* it is about the other node */
 	unsigned int starve;	/* how often to fail all allocations together; 0: once */
 	uint32_t opcode, flags, count;	/* of posts */
 	size_t bytes;			/* of memory */
 };
 
-extern const struct run_case calls[], posts[], commands[];	/* the last one's name is NULL */
+/* As prepare() or verify(), where there is nothing to do. */
+void run_nothing(struct stage *s, const struct run_case *c);
+
+extern const struct run_case calls[], posts[], sockets[], commands[];	/* the last one's name is NULL */
 
 /*
  * Fail the first allocation, the second, and so on, until there is none left,

@@ -63,7 +63,7 @@ static void must(int err, const char *what)
 
 void stage_init(struct stage *s)
 {
-	*s = (struct stage){ .fd = -1, .cqs = { -1, -1 }, .new_fd = -1 };
+	*s = (struct stage){ .fd = -1, .cqs = { -1, -1 }, .new_fd = -1, .listener = -1, .client = -1, .server = -1 };
 }
 
 int stage_attach(struct stage *s)
@@ -191,18 +191,16 @@ void stage_try(struct stage *s, bool far_away)
 
 void stage_end(struct stage *s)
 {
+	const int fds[] = { s->new_fd, s->cqs[0], s->cqs[1], s->listener, s->client, s->server, s->fd };
+	size_t i;
+
 	if (s->new_map)
 		munmap(s->new_map, s->new_bytes);
 	if (s->memory)
 		munmap(s->memory, STAGE_MEMORY);
 	if (s->ring)
 		munmap(s->ring, (VQP_CQ_CQE_OFFSET + STAGE_CQE * sizeof(struct vqp_cqe) + 4095) & ~4095UL);
-	if (s->new_fd >= 0)
-		close(s->new_fd);
-	if (s->cqs[0] >= 0)
-		close(s->cqs[0]);
-	if (s->cqs[1] >= 0)
-		close(s->cqs[1]);
-	if (s->fd >= 0)
-		close(s->fd);
+	for (i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 }

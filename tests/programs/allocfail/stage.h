@@ -20,6 +20,7 @@ struct stage {
 	int cqs[2];		/* of sends and of receives */
 	struct vqp_cq_ring *ring;	/* of sends */
 	uint32_t qp, bound;
+	int listener, client, server;	/* sockets; -1: there is none */
 	char *memory;
 	uint32_t key;
 	/* Whatever the call makes. */
