@@ -31,7 +31,7 @@ DEMO := bench/rpc
 SERVICES := examples/grpc examples/redis
 
 # what is tried, and made in the toolbox
-TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop test-sockets test-apps test-lies faults leftovers soak cycles test-debug unit fuzz planted coverage \
+TRIED := demo bench image test test-all test-rest test-kernels test-containers test-workshop test-sockets test-hostile test-apps test-lies faults leftovers soak cycles test-debug unit fuzz planted coverage \
 	fuzz-kernel check kmod-debug test-hosts sim
 
 .PHONY: $(TRIED) help build kmod $(PROGRAMS) $(TOOLS) $(DEMO) $(SERVICES) install uninstall clean
@@ -112,6 +112,9 @@ test-workshop: build $(TOOLS) ## what tests and measures is tested itself: toolb
 
 test-sockets: build $(TOOLS) ## the cases of stream sockets, by vqp and by TCP, and what decides the kind: a quarter of an hour
 	tests/run sockets sockets-tcp kinds rules hook
+
+test-hostile: build $(TOOLS) ## functions that mean harm by stream sockets, and another tenant beside them: some ten minutes
+	tests/run hostile
 
 test-apps: build $(TOOLS) ## applications of Debian by stream sockets and by TCP: half an hour, and five minutes for their disk once
 	SUITE_TIMEOUT=4000 tests/run apps

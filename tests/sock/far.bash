@@ -29,7 +29,7 @@ is_told() {
 }
 
 # SIGNAL: to what sockets' processes of this node there are
-signal_socks() { pkill "-$1" -f "tests/sock/[k]inds.py"; }
+signal_socks() { pkill "-$1" -f "$SOCKS"; }
 
 # What the sockets of a node had is gone; trunks stay for those who come next.
 no_streams() {

@@ -43,10 +43,13 @@ no_boxes() {
 # NAME WORD...: what kinds.py does with them in that network namespace.
 sock() { inside "$1" /vqp/tests/sock/kinds.py "${@:2}"; }
 
+# the programs that have sockets
+SOCKS='tests/sock/([k]inds|[h]ostile)\.py'
+
 stop_socks() {
 	rm -f /run/vqp/go* /run/vqp/background
-	pkill -9 -f "tests/sock/[k]inds.py" || return 0
-	eventually eval '! pgrep -f "tests/sock/[k]inds.py"'
+	pkill -9 -f "$SOCKS" || return 0
+	eventually eval '! pgrep -f "$SOCKS"'
 }
 
 # NEAR TCP COMMAND...: so many sockets get connections of these kinds meanwhile.

@@ -733,4 +733,5 @@ def toggled(count, what):
     os.rename(what, what + ".done")
 
 
-globals()[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

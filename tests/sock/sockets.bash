@@ -32,10 +32,10 @@ bridge() {
 	ip route add "fd95:$other::/64" via "fd77::$other"
 }
 
-# NAME NODE NUMBER: a box whose sockets may go by vqp, with an interface on that node's bridge, at
+# NAME NODE NUMBER [TENANT]: a box whose sockets may go by vqp, with an interface on that node's bridge, at
 # 10.95.NODE.NUMBER and fd95:NODE::NUMBER
 wired() {
-	box "$1" 9 "10.95.$2.$3"
+	box "$1" "${4-9}" "10.95.$2.$3"
 	vqpctl ns set --netns "/run/netns/$1" --sockets on
 	plugged "$@"
 }
@@ -112,7 +112,7 @@ wired_end() {
 
 	stop_serving
 	echo 300 >$CONNECT_MS
-	for name in near beside far; do
+	for name in near beside far calm; do
 		ip link del "$name" 2>/dev/null || true
 	done
 	remove_boxes

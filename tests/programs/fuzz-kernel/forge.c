@@ -9,6 +9,7 @@
 #define EPOCH_AT	8	/* src_epoch in a packet, and the flow */
 #define FLOW_AT		16
 #define FLOW_END	20
+#define FORGE_GIDS	8U	/* that frames come from */
 
 const char *const forge_names[FORGE_KINDS] = { "valid", "mutated", "replayed", "answers", "flood" };
 
@@ -105,6 +106,23 @@ static void fill_send(struct forge *forge, struct forge_flow *flow, struct vqp_p
 		flow->msg_bytes = 0;
 }
 
+/* To the hub, which is at port 0, from a kernel's VQP, which has no number. Few addresses: each is a trunk there. */
+static void fill_frame(struct forge *forge, const struct forge_flow *flow, struct vqp_pkt *pkt)
+{
+	pkt->op = VQP_OP_SEND;
+	pkt->payload = forge->frame;
+	pkt->payload_bytes = frames_next(&forge->rnd, forge->tap, forge->listener, forge->frame);
+	pkt->msg_bytes = pkt->payload_bytes;
+	pkt->flags |= VQP_PKT_FIRST | VQP_PKT_LAST;
+	if (flow->opened)
+		return;
+	fill_open(forge, pkt, flow->acked, flow->number % FORGE_GIDS);
+	pkt->tenant = forge->tenant;
+	pkt->src_qp = 0;
+	pkt->dst_qp = 0;
+	pkt->dst_port = 0;
+}
+
 static void fill_atomic(struct forge *forge, struct vqp_pkt *pkt)
 {
 	if (percent(forge, 90))
@@ -152,15 +170,17 @@ static void fill_own(struct forge *forge, struct vqp_pkt *pkt)
 		flow->msg_bytes = 0;
 		return;
 	}
-	if (flow->msg_bytes || percent(forge, 50))
+	if (forge->listener)
+		fill_frame(forge, flow, pkt);
+	else if (flow->msg_bytes || percent(forge, 50))
 		fill_send(forge, flow, pkt);
 	else
 		fill_one_sided(forge, pkt);
-	if (!flow->opened)
+	if (!flow->opened && !forge->listener)
 		fill_open(forge, pkt, flow->acked, flow->number);
 	if (!vqp_op_returns_data(pkt->op) && percent(forge, 50))
 		pkt->flags |= VQP_PKT_ACK_REQ;
-	if ((pkt->flags & VQP_PKT_LAST) && percent(forge, 10))
+	if ((pkt->flags & VQP_PKT_LAST) && percent(forge, 10) && !forge->listener)
 		pkt->flags |= VQP_PKT_IMM;
 	flow->psn++;
 }
@@ -251,13 +271,17 @@ static void build(struct forge *forge, struct forged *out, const struct vqp_pkt 
 {
 	u32 header = vqp_wire_build(out->buf, pkt), i;
 
+	out->bytes = header + pkt->payload_bytes;
+	if (pkt->payload) {
+		memcpy(out->buf + header, pkt->payload, pkt->payload_bytes);
+		return;
+	}
 	for (i = 0; i < pkt->payload_bytes; i += 8) {
 		u64 noise = rnd_u64(&forge->rnd);
 
 		memcpy(out->buf + header + i, &noise,
 		       pkt->payload_bytes - i < 8 ? pkt->payload_bytes - i : 8);
 	}
-	out->bytes = header + pkt->payload_bytes;
 }
 
 /*
@@ -317,7 +341,7 @@ static void replay(struct forge *forge, struct forged *out)
 static enum forge_kind pick_kind(struct forge *forge)
 {
 	static const u8 upto[FORGE_KINDS] = { 35, 60, 75, 90, 100 };
-	u32 at = pick(forge, 100), kind = 0;
+	u32 at = forge->listener ? 0 : pick(forge, 100), kind = 0;
 
 	while (at >= upto[kind])
 		kind++;
@@ -358,7 +382,7 @@ void forge_next(struct forge *forge, struct forged *out)
 	if (out->kind != FORGE_REPLAY)
 		out->qpn = lane_of(forge, pkt.flow);
 	/* A replayed packet must stay what it was, or it might become the next one of its flow: of no stranger. */
-	if (out->kind == FORGE_MUTATED || (!forge->stranger && percent(forge, 20)))
+	if (out->kind == FORGE_MUTATED || (!forge->stranger && !forge->listener && percent(forge, 20)))
 		mutate(forge, out);
 }
 

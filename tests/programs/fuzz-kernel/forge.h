@@ -12,6 +12,7 @@
 #ifndef VQP_FUZZ_FORGE_H
 #define VQP_FUZZ_FORGE_H
 
+#include "frames.h"
 #include "random.h"
 #include "tap.h"
 #include "target.h"
@@ -41,6 +42,12 @@ struct forge {
 	const struct target *target;
 	bool stranger;
 	u32 tenant, epoch, qkey, qpn;	/* its own */
+	/*
+	 * A stream socket listens at that port of the target's address: all packets are well-formed,
+	 * and bring frames to the hub there. 0: there is none.
+	 */
+	u16 listener;
+	u8 frame[FRAMES_BYTES];	/* the one that a packet brings */
 	u32 flooded;
 	u32 stamp, echo;	/* its coarse clock; the target's latest echo */
 	struct forge_flow flows[FORGE_FLOWS];

@@ -27,6 +27,7 @@ struct options {
 	u8 from[VQP_GID_BYTES], to[VQP_GID_BYTES];
 	bool stranger, read;
 	u32 tenant;
+	u16 listener;
 	struct target target;
 };
 
@@ -145,6 +146,7 @@ static void usage(FILE *out)
 	      "  --target ...     a VQP there, and memory it offers\n"
 	      "  --stranger       --from is not the address of this node's kernel: disturb nobody\n"
 	      "  --read           one READ in the name of this node's kernel; prints \"read\" or \"refused\"\n"
+	      "  --listener PORT  a stream socket listens there at the target's address: forge frames to its hub alone\n"
 	      "  --tenant N       of the target (default 9)\n"
 	      "  --seed N         of all that is chosen (default: the time)\n"
 	      "  --seconds N      end after so long (default 10)\n"
@@ -166,6 +168,7 @@ static void parse_options(int argc, char **argv)
 		{ "target", required_argument, NULL, 'g' },
 		{ "stranger", no_argument, NULL, 'x' },
 		{ "read", no_argument, NULL, 'r' },
+		{ "listener", required_argument, NULL, 'l' },
 		{ "tenant", required_argument, NULL, 'n' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "seconds", required_argument, NULL, 'd' },
@@ -184,6 +187,7 @@ static void parse_options(int argc, char **argv)
 		case 'g': target_parse(optarg, &options.target); break;
 		case 'x': options.stranger = true; break;
 		case 'r': options.read = true; break;
+		case 'l': options.listener = (u16)strtoul(optarg, NULL, 0); break;
 		case 'n': options.tenant = (u32)strtoul(optarg, NULL, 0); break;
 		case 's': options.seed = strtoull(optarg, NULL, 0); break;
 		case 'd': options.seconds = strtoul(optarg, NULL, 0); break;
@@ -213,6 +217,7 @@ int main(int argc, char **argv)
 	forge.target = &options.target;
 	forge.stranger = options.stranger;
 	forge.tenant = options.tenant;
+	forge.listener = options.listener;
 	forge.epoch = rnd_u32(&forge.rnd) | 1;
 	forge.qkey = rnd_u32(&forge.rnd) >> 1;
 	forge_init(&forge);
