@@ -45,7 +45,10 @@ void soak_box_address(char *text, size_t size, uint32_t node, uint32_t worker)
 	snprintf(text, size, "10.91.%u.%u", node, worker);
 }
 
-/* One that was there before may take a moment to go. */
+/*
+ * Connections by vqp want an address and a route, and no more; what is none of them leads nowhere. One that was there
+ * before may take a moment to go.
+ */
 void soak_box_make(uint32_t worker)
 {
 	uint64_t end_ns = soak_now_ns() + SOAK_PATIENCE_MS * 1000000ULL;
@@ -54,7 +57,11 @@ void soak_box_make(uint32_t worker)
 	soak_box_address(address, sizeof(address), soak_options.node, worker);
 	if (soak_run("ip netns add soak%u", worker))
 		soak_say("ip netns add soak%u failed", worker);
-	while (soak_run("vqpctl ns add --netns /run/netns/soak%u --tenant %u --address %s --name soak%u 2>/run/soak-add.log",
+	if (soak_run("ip -n soak%u link set lo up && ip -n soak%u link add eth0 up type veth peer name eth1 && "
+		     "ip -n soak%u address add %s/8 dev eth0", worker, worker, worker, address))
+		soak_say("no interface for %s", address);
+	while (soak_run("vqpctl ns add --netns /run/netns/soak%u --tenant %u --address %s --name soak%u --sockets on "
+			"--without-policy 2>/run/soak-add.log",
 			worker, SOAK_TENANT, address, worker)) {
 		if (soak_now_ns() > end_ns) {
 			soak_run("cat /run/soak-add.log >&2");

@@ -284,6 +284,7 @@ static void want_some(void)
 {
 	static const enum soak_count wanted[] = {
 		SOAK_N_SEND, SOAK_N_WRITE, SOAK_N_READ, SOAK_N_ATOMIC, SOAK_N_ANSWER, SOAK_N_KILL,
+		SOAK_N_NEAR, SOAK_N_TCP, SOAK_N_ECHO,
 	};
 	uint32_t i;
 

@@ -8,6 +8,7 @@
  *   serve.c    its bound VQP: takes messages, checks them, answers
  *   send.c     its flows to others: which there are, and their completions
  *   flow.c     one flow: requests at random, and what they must have done
+ *   stream.c   its stream sockets: an echo, and connections of each kind
  *   tell.c     what is counted, and what is said when something is wrong
  *   model.c    what must hold
  *
@@ -83,7 +84,7 @@ struct soak_answer {
 enum soak_count {
 	SOAK_N_SEND, SOAK_N_WRITE, SOAK_N_READ, SOAK_N_ATOMIC, SOAK_N_IMM, SOAK_N_INLINE, SOAK_N_POST, SOAK_N_COMPLETION,
 	SOAK_N_MESSAGE, SOAK_N_ANSWER, SOAK_N_FLOW, SOAK_N_UNREACHED, SOAK_N_LIFE, SOAK_N_BIND, SOAK_N_CHURN,
-	SOAK_N_AUDIT, SOAK_N_LOST,
+	SOAK_N_AUDIT, SOAK_N_LOST, SOAK_N_NEAR, SOAK_N_FAR, SOAK_N_TCP, SOAK_N_ECHO,
 	SOAK_N_KILL, SOAK_N_FREEZE, SOAK_N_NETNS, SOAK_N_SHUTDOWN, SOAK_N_DAEMON, SOAK_N_STORM, SOAK_N_PARENT, SOAK_N_STALL,
 	SOAK_N_MAX,
 };
@@ -203,6 +204,11 @@ void soak_memory_unmap(struct soak_memory *memory);
 
 void *soak_serve(void *worker);
 void *soak_send(void *worker);
+
+/* ---- stream.c: threads as well ---- */
+
+void *soak_stream_serve(void *worker);
+void *soak_stream_send(void *worker);
 
 /* ---- Random numbers ---- */
 

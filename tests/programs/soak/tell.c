@@ -14,6 +14,7 @@ static const char *const count_names[SOAK_N_MAX] = {
 	[SOAK_N_MESSAGE] = "messages", [SOAK_N_ANSWER] = "answers", [SOAK_N_FLOW] = "flows",
 	[SOAK_N_UNREACHED] = "unreached", [SOAK_N_LIFE] = "lives", [SOAK_N_BIND] = "binds", [SOAK_N_CHURN] = "churns",
 	[SOAK_N_AUDIT] = "audits", [SOAK_N_LOST] = "unnamed",
+	[SOAK_N_NEAR] = "near", [SOAK_N_FAR] = "far", [SOAK_N_TCP] = "tcp", [SOAK_N_ECHO] = "echoes",
 	[SOAK_N_KILL] = "kill", [SOAK_N_FREEZE] = "freeze", [SOAK_N_NETNS] = "netns", [SOAK_N_SHUTDOWN] = "shutdown",
 	[SOAK_N_DAEMON] = "daemon", [SOAK_N_STORM] = "storm", [SOAK_N_PARENT] = "parent", [SOAK_N_STALL] = "stall",
 };

@@ -65,7 +65,9 @@ void soak_worker_run(uint32_t index)
 {
 	struct soak_worker worker = { .index = index, .seat = &soak_shared->seats[index - 1] };
 	uint64_t seed = soak_mix(soak_options.seed, soak_options.node * 100 + index);
-	pthread_t serve, send;
+	static void *(*const threads[])(void *worker) = { soak_serve, soak_send, soak_stream_serve, soak_stream_send };
+	pthread_t running[sizeof(threads) / sizeof(threads[0])];
+	size_t i;
 	int err;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -84,13 +86,13 @@ void soak_worker_run(uint32_t index)
 			soak_wrong("vqp_open: %s", strerror(errno));
 		_exit(0);
 	}
-	err = pthread_create(&serve, NULL, soak_serve, &worker);
-	if (!err)
-		err = pthread_create(&send, NULL, soak_send, &worker);
-	if (err)
-		soak_wrong("pthread_create: %s", strerror(err));
-	pthread_join(send, NULL);
-	pthread_join(serve, NULL);
+	for (i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {
+		err = pthread_create(&running[i], NULL, threads[i], &worker);
+		if (err)
+			soak_wrong("pthread_create: %s", strerror(err));
+	}
+	while (i)
+		pthread_join(running[--i], NULL);
 	err = vqp_close(worker.context);
 	if (err)
 		soak_wrong("vqp_close: %s", strerror(-err));
