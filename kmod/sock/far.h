@@ -54,6 +54,7 @@ struct vqp_far {
 	struct completion answered;	/* The peer has answered the OPEN, or never will. */
 	u8 state;			/* enum vqp_far_state */
 	u8 due;				/* bits of enum vqp_far_due (far_due.h) */
+	bool telling;			/* A thread posts what is due: no other does. */
 	bool ready;			/* The peer knows the connection: bytes may be sent. */
 	bool fin;			/* It was told, or will be, that nothing more comes. */
 	bool starved;			/* The sender waits for a page of the budget. */

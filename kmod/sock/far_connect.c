@@ -44,9 +44,7 @@ static int far_ask(struct vqp_far *far, long patience)
 	long left;
 	int ret;
 
-	spin_lock_bh(&far->s.lock);
-	vqp_far_set_due(far, VQP_FAR_DUE_OPEN);
-	spin_unlock_bh(&far->s.lock);
+	vqp_far_tell_now(far, VQP_FAR_DUE_OPEN);
 	left = wait_for_completion_killable_timeout(&far->answered, patience);
 	spin_lock_bh(&far->s.lock);
 	ret = far->answer;

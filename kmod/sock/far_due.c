@@ -17,10 +17,15 @@ static void far_begin(struct vqp_far *far)
 		far->moved_at = jiffies;
 }
 
-void vqp_far_set_due(struct vqp_far *far, enum vqp_far_due what)
+static void far_note(struct vqp_far *far, enum vqp_far_due what)
 {
 	far_begin(far);
 	far->due |= BIT(what);
+}
+
+void vqp_far_set_due(struct vqp_far *far, enum vqp_far_due what)
+{
+	far_note(far, what);
 	vqp_trunk_due(far->trunk, &far->user);
 }
 
@@ -44,6 +49,8 @@ void vqp_far_fill(struct vqp_far *far, struct vqp_frame *frame, u8 type)
 		return;
 	frame->taken = taken;
 	far->told_taken = taken;
+	/* That is all that a CREDIT would say. */
+	far->due &= ~BIT(VQP_FAR_DUE_CREDIT);
 	if (!far->recalling) {
 		frame->room = far->granted - taken;
 		far->told = far->granted;
@@ -131,31 +138,67 @@ static bool far_tells_later(const struct vqp_frame *frame, int err)
 	return err == -EAGAIN || (err == -ENOMEM && frame->type != VQP_FRAME_OPEN);
 }
 
+/* Frames of a connection arrive in the order in which they were due: one thread posts them. */
+static bool far_tell_begin(struct vqp_far *far)
+{
+	bool begun;
+
+	spin_lock_bh(&far->s.lock);
+	begun = !far->telling;
+	far->telling = true;
+	spin_unlock_bh(&far->s.lock);
+	return begun;
+}
+
+/* The next frame that is due; false: there is none, and others may post what will be. */
+static bool far_tell_next(struct vqp_far *far, struct vqp_frame *frame, u8 *due)
+{
+	bool any;
+
+	spin_lock_bh(&far->s.lock);
+	*due = far->due;
+	any = far_next(far, frame);
+	far->telling = any;
+	spin_unlock_bh(&far->s.lock);
+	return any;
+}
+
+/* One frame was not posted, and so others are not. */
+static void far_tell_end(struct vqp_far *far, u8 due)
+{
+	spin_lock_bh(&far->s.lock);
+	far->due |= due;
+	far->telling = false;
+	spin_unlock_bh(&far->s.lock);
+}
+
 int vqp_far_tell(struct vqp_trunk_user *user)
 {
 	struct vqp_far *far = vqp_far_of_user(user);
 	struct vqp_frame frame;
-	bool any = true;
 	int ret = 0;
-	u8 due = 0;
+	u8 due;
 
-	while (!ret) {
-		spin_lock_bh(&far->s.lock);
-		due = far->due;
-		any = far_next(far, &frame);
-		spin_unlock_bh(&far->s.lock);
-		if (!any)
-			break;
+	if (!far_tell_begin(far))
+		return 0;
+	while (!ret && far_tell_next(far, &frame, &due))
 		ret = far_tell_one(far, &frame);
-	}
 	if (!ret)
 		return 0;
-	if (!far_tells_later(&frame, ret)) {
-		vqp_far_break(far);
-		return 0;
+	if (far_tells_later(&frame, ret)) {
+		far_tell_end(far, due);
+		return ret;
 	}
+	far_tell_end(far, 0);
+	vqp_far_break(far);
+	return 0;
+}
+
+void vqp_far_tell_now(struct vqp_far *far, enum vqp_far_due what)
+{
 	spin_lock_bh(&far->s.lock);
-	far->due |= due;
+	far_note(far, what);
 	spin_unlock_bh(&far->s.lock);
-	return ret;
+	if (vqp_far_tell(&far->user))
+		vqp_trunk_due(far->trunk, &far->user);
 }

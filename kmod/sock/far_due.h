@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the peer of an end is to be told but bytes: noted first, and sent by the trunk's work. */
+/*
+ * What the peer of an end is to be told but bytes: noted first, and sent by the trunk's work, or at
+ * once.
+ */
 #ifndef VQP_SOCK_FAR_DUE_H
 #define VQP_SOCK_FAR_DUE_H
 
@@ -23,6 +26,11 @@ enum vqp_far_due {
 
 /* Have the peer told. Under the stream's lock. */
 void vqp_far_set_due(struct vqp_far *far, enum vqp_far_due what);
+/*
+ * Tell the peer at once, since a program waits: without the trunk's work, which has to be
+ * scheduled, unless the trunk has no room at present. Process context, without locks.
+ */
+void vqp_far_tell_now(struct vqp_far *far, enum vqp_far_due what);
 
 /* Fill in a frame of that type, which tells of the room that there is. Under the stream's lock. */
 void vqp_far_fill(struct vqp_far *far, struct vqp_frame *frame, u8 type);

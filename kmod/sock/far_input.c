@@ -57,14 +57,14 @@ static u8 far_serve(struct vqp_ns *ns, struct vqp_trunk *trunk, const struct vqp
 	WRITE_ONCE(far->user.peer, open->from);
 	far->credit.limit = open->room;
 	broken = far->state != VQP_FAR_CONNECTING;
-	if (!broken) {
+	if (!broken)
 		far->state = VQP_FAR_HALF;
-		vqp_far_set_due(far, VQP_FAR_DUE_ACK);
-	}
 	spin_unlock_bh(&far->s.lock);
 	/* The trunk has failed before the end was a half. */
 	if (broken)
 		vqp_far_drop_half(far);
+	else
+		vqp_far_tell_now(far, VQP_FAR_DUE_ACK);
 	vqp_far_put(far);
 	return 0;
 }

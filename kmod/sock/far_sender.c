@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/socket.h>
 #include <linux/uio.h>
@@ -94,6 +95,7 @@ static int far_post(struct vqp_far *far, struct vqp_frame_send *f)
 {
 	struct vqp_frame frame;
 	u32 told, taken;
+	bool due;
 	int ret;
 
 	spin_lock_bh(&far->s.lock);
@@ -103,6 +105,7 @@ static int far_post(struct vqp_far *far, struct vqp_frame_send *f)
 	}
 	told = far->told;
 	taken = far->told_taken;
+	due = far->due & BIT(VQP_FAR_DUE_CREDIT);
 	vqp_far_fill(far, &frame, VQP_FRAME_DATA);
 	frame.seq = far->credit.sent;
 	frame.flags = far->waited ? VQP_FRAME_WAITED : 0;
@@ -117,7 +120,7 @@ static int far_post(struct vqp_far *far, struct vqp_frame_send *f)
 	WRITE_ONCE(far->credit.sent, far->credit.sent - f->bytes);
 	vqp_far_frame_done(far, f->bytes);
 	/* What the frame was to tell of reading does not wait for the program to send again. */
-	if (far->told != told || far->told_taken != taken)
+	if (due || far->told != told || far->told_taken != taken)
 		vqp_far_set_due(far, VQP_FAR_DUE_CREDIT);
 	spin_unlock_bh(&far->s.lock);
 	return ret;

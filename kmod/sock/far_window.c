@@ -53,14 +53,15 @@ void vqp_far_grant(struct vqp_far *far)
  */
 static void far_grant_and_tell(struct vqp_far *far)
 {
-	u32 taken, more;
+	u32 taken, more, enough;
 
 	if (far->recalling && !far->s.finished)
 		return;
 	vqp_far_grant(far);
 	taken = far->received - far->s.unread;
 	more = max(far->granted - far->told, taken - far->told_taken);
-	if (far->state == VQP_FAR_OPEN && more && more >= (far->granted - taken) / 4)
+	enough = max((far->granted - taken) / 4, VQP_FAR_WINDOW_FIRST / 2);
+	if (far->state == VQP_FAR_OPEN && more >= enough)
 		vqp_far_set_due(far, VQP_FAR_DUE_CREDIT);
 }
 

@@ -17,8 +17,9 @@
  * The first frame of a trunk is BYE, by which the peer learns that connections are broken which an
  * earlier trunk had.
  *
- * Frames with bytes of a stream are posted by the program that sends them. All others are by the
- * trunk's work, which asks the connections that are due for them.
+ * Frames with bytes of a stream are posted by the program that sends them, and the first of an end
+ * by the thread that makes it. All others are by the trunk's work, which asks the connections that
+ * are due for them.
  *
  * Locks, outermost first: vqp.lock, under which frames complete; vqp_stream.lock; vqp_trunk.lock.
  * All are taken with bottom halves off.
