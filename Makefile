@@ -105,13 +105,13 @@ test-containers: build $(TOOLS) $(SERVICES) ## every way of starting containers,
 	SUITE_TIMEOUT=4000 tests/run $(or $(kernels_of_$(IMAGE)),$(two_kernels)) $(if $(IMAGE),--image $(IMAGE)) containers networks systemd functions services platforms platforms-faults kubernetes engines
 
 test-kernels: build $(TOOLS) ## what the module is for on each of its kernels: a quarter of an hour each [KERNELS="6.1 6.12 newest"]
-	SUITE_TIMEOUT=4000 tests/run $(KERNELS:%=--kernel %) uapi vqp rc crowd address pull copies node containers soak
+	SUITE_TIMEOUT=4000 tests/run $(KERNELS:%=--kernel %) uapi vqp rc crowd address lookups pull copies node containers soak
 
 test-workshop: build $(TOOLS) ## what tests and measures is tested itself: toolbox, testbed, runner, checks, bench: a quarter of an hour
 	tests/run check toolbox bench run second-try machines testbed sim
 
-test-sockets: build $(TOOLS) ## the cases of stream sockets, by vqp and by TCP, and what decides the kind: a quarter of an hour
-	tests/run sockets sockets-tcp kinds rules hook
+test-sockets: build $(TOOLS) ## the cases of stream sockets, by vqp and by TCP, and what decides the kind, and what time does: half an hour
+	tests/run sockets sockets-tcp far far-time kinds rules hook
 
 test-hostile: build $(TOOLS) ## functions that mean harm by stream sockets, and another tenant beside them: some ten minutes
 	tests/run hostile

@@ -49,6 +49,7 @@ transfer='inside work-a vqpt send 10.91.0.2 700 --bytes=5000 --depth=8'
 		wait \$!"
 	on 2 '(($(events rx_malformed) > 0 && $(events rx_foreign) > $(</run/foreign)))'
 }
+
 @test "packets: frames of stream sockets that no kernel writes, and a listener that goes on" {
 	frames=10.95.2.2:701:$(on 2 'stop_all; serve work-b echo-server 700 --bytes=5000
 		serve far mem-server 701 --bytes=64K --access=15; echo $key:$addr:65536')

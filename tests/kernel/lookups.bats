@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,budget:180
+# bats file_tags=nodes,long,budget:180
 # What many VQPs, and those of a hostile function, may cost meta servers and others that look addresses up. The meta
 # server is on node 1, and whoever asks it is on node 2.
 

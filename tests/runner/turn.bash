@@ -28,12 +28,16 @@ build_debug()
 	((status == 0))
 }
 
-# too_late PLACE: the debug kernel would have to be compiled, for a quarter of an hour on a quick machine, and CI has
-# taken 50 minutes already
+# too_late PLACE SUITE: the turn would not be over when CI has to be, at the second VQP_CI_ENDS of the epoch
 too_late()
 {
-	[[ $1 == debug && ${VQP_CI_BEGAN-} ]] && ((EPOCHSECONDS - VQP_CI_BEGAN > 3000)) &&
-		! "$testbed" kernels --cached debug >/dev/null 2>&1
+	local takes
+	[[ ${VQP_CI_ENDS-} ]] || return
+	takes=$(budget_of "$1" "$2")
+	[[ $takes != null ]] || takes=0
+	# the debug kernel is compiled in a quarter of an hour, on a quick machine
+	[[ $1 != debug ]] || "$testbed" kernels --cached debug >/dev/null 2>&1 || ((takes += 900))
+	((EPOCHSECONDS + takes > VQP_CI_ENDS))
 }
 
 # boot PLACE SUITE: fresh nodes. What the kernel said meanwhile is no test's fault.
@@ -137,8 +141,8 @@ run_turn()
 	elif [[ $place != debug ]] && tagged "$suite" debug-only; then
 		echo "$label: skipped, it needs the debug kernel"
 		((++skipped))
-	elif too_late "$place"; then
-		echo "$label: skipped, CI has no time left to compile the debug kernel (make kmod-debug)"
+	elif too_late "$place" "$suite"; then
+		echo "$label: skipped, CI has no time left for it"
 		((++skipped))
 	elif ! fits "$place" "$suite"; then
 		echo "$label: skipped, it needs virtual nodes"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,virtual,budget:420
+# bats file_tags=nodes,virtual,long,budget:420
 # Stream sockets between two nodes over time: the network, a device, a node or a process may be away for a while, and
 # connections that are idle leave the memory to others.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,virtual,debug,budget:300
+# bats file_tags=nodes,virtual,budget:300
 # Stream sockets of the protocol IPPROTO_VQP between two nodes: which connections go by vqp and which by
 # TCP, and what ends with what.
 

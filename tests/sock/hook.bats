@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,virtual,newest,budget:240
+# bats file_tags=nodes,virtual,budget:240
 # Programs that ask for TCP, and get stream sockets of vqp: by the kernel's hook where a network namespace
 # has sockets on, or one by one by vqp-run. And what is seen of such sockets from outside.
 #

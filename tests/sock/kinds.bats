@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# bats file_tags=nodes,virtual,budget:240
+# bats file_tags=nodes,virtual,long,budget:240
 # Stream sockets of the protocol IPPROTO_VQP: which connections go by vqp and which by TCP, and what
 # ends with what. What a program sees of a socket is not tried here, and who asks for TCP gets TCP: the
 # hook has a suite of its own.

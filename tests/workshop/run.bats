@@ -16,7 +16,7 @@ setup()
 	echo /build/ >"$tree/.gitignore"
 	cd "$tree" || return
 	# what is outside has no say here
-	unset CI HOSTS VQP_CI_BEGAN VQP_TESTBED SUITE_TIMEOUT
+	unset CI HOSTS VQP_CI_ENDS VQP_TESTBED SUITE_TIMEOUT
 	export BOOTS=$BATS_TEST_TMPDIR/boots
 }
 
@@ -357,16 +357,21 @@ ci()
 	booted 1
 }
 
-@test "CI that has taken long does not begin to compile the debug kernel" {
-	suite some nodes <<<'@test "good" { true; }'
-	suite other '' <<<'@test "good" { true; }'
+@test "CI that has taken long begins no suite, and does not compile the debug kernel, that would take it past its end" {
+	suite some nodes,budget:50 <<<'@test "good" { true; }'
+	suite other budget:10 <<<'@test "good" { true; }'
 	echo 'kmod-debug: ;' >Makefile
-	VQP_CI_BEGAN=1 NO_DEBUG_KERNEL=1 runs 0 --kernel debug some other
+	VQP_CI_ENDS=$((EPOCHSECONDS + 30)) runs 0 some other
 	closes "1 passed, 0 failed, 1 skipped"
+	[[ $output == *"6.12: some: skipped, CI has no time left for it"* ]]
 	[ ! -e "$BOOTS" ]
-	VQP_CI_BEGAN=$EPOCHSECONDS NO_DEBUG_KERNEL=1 run tests/run --kernel debug some 3>&-
+	# 200 seconds on that kernel, and 900 for itself
+	VQP_CI_ENDS=$((EPOCHSECONDS + 1000)) NO_DEBUG_KERNEL=1 runs 1 --kernel debug some
+	closes "0 passed, 0 failed, 1 skipped"
+	[ ! -e "$BOOTS" ]
+	VQP_CI_ENDS=$((EPOCHSECONDS + 1000)) run tests/run --kernel debug some 3>&-
 	booted 1
-	VQP_CI_BEGAN=1 run tests/run --kernel debug some 3>&-
+	VQP_CI_ENDS=$((EPOCHSECONDS + 2000)) NO_DEBUG_KERNEL=1 run tests/run --kernel debug some 3>&-
 	booted 2
 }
 
