@@ -193,21 +193,6 @@ static bool others_failed(void)
 	return !access(path, F_OK);
 }
 
-static void run_chaos(void)
-{
-	uint64_t end_ns = later(soak_options.seconds * 1000), next_ns = later(1000);
-
-	while (soak_now_ns() < end_ns && !soak_shared->wrong && !others_failed()) {
-		if (soak_now_ns() >= next_ns) {
-			do_something();
-			next_ns = later(50 + soak_below(&random_state, 1000));
-		}
-		tick();
-	}
-}
-
-/* ---- The end: everything comes to rest by itself ---- */
-
 static void leave_mark(const char *what)
 {
 	char path[256];
@@ -230,6 +215,48 @@ uint32_t soak_marks(const char *what)
 	}
 	return marks;
 }
+
+/* A run that is long enough to see everything, and has not, says nothing. */
+static bool lacks_some(void)
+{
+	static const enum soak_count wanted[] = {
+		SOAK_N_SEND, SOAK_N_WRITE, SOAK_N_READ, SOAK_N_ATOMIC, SOAK_N_ANSWER, SOAK_N_KILL,
+		SOAK_N_NEAR, SOAK_N_TCP, SOAK_N_ECHO,
+	};
+	uint32_t i;
+
+	if (soak_options.seconds < ENOUGH_S)
+		return false;
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		if (!soak_shared->counts[wanted[i]])
+			return true;
+	return false;
+}
+
+/* All nodes end together, when the last of them lacks nothing; a slow one gets as much time again for that. */
+static void run_chaos(void)
+{
+	uint64_t end_ns = later(soak_options.seconds * 1000), next_ns = later(1000);
+	uint64_t late_ns = end_ns + soak_options.seconds * 1000000000ULL;
+	bool told = false;
+	char mark[16];
+
+	snprintf(mark, sizeof(mark), "enough-%u", soak_options.node);
+	while (soak_now_ns() < late_ns && !(told && soak_marks("enough") >= soak_options.nodes) && !soak_shared->wrong &&
+	       !others_failed()) {
+		if (soak_now_ns() >= next_ns) {
+			do_something();
+			next_ns = later(50 + soak_below(&random_state, 1000));
+		}
+		tick();
+		if (!told && soak_now_ns() >= end_ns && !lacks_some()) {
+			leave_mark(mark);
+			told = true;
+		}
+	}
+}
+
+/* ---- The end: everything comes to rest by itself ---- */
 
 /* Is anybody left? */
 static bool any_alive(void)
@@ -277,23 +304,6 @@ static void end_by_itself(void)
 	if (!soak_shared->wrong && any_alive())
 		soak_say_late("it does not come to its end: %u of %u workers have no flows left", soak_shared->idle,
 			      soak_options.workers);
-}
-
-/* A run that should have seen much and has not says nothing. */
-static void want_some(void)
-{
-	static const enum soak_count wanted[] = {
-		SOAK_N_SEND, SOAK_N_WRITE, SOAK_N_READ, SOAK_N_ATOMIC, SOAK_N_ANSWER, SOAK_N_KILL,
-		SOAK_N_NEAR, SOAK_N_TCP, SOAK_N_ECHO,
-	};
-	uint32_t i;
-
-	if (soak_options.seconds < ENOUGH_S || soak_shared->wrong || others_failed())
-		return;
-	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && soak_shared->counts[wanted[i]]; i++)
-		;
-	if (i < sizeof(wanted) / sizeof(wanted[0]))
-		soak_say_late("nothing much was done");
 }
 
 static void end_by_force(void)
@@ -369,7 +379,8 @@ int main(int argc, char **argv)
 	begin();
 	run_chaos();
 	end_by_itself();
-	want_some();
+	if (lacks_some() && !soak_shared->wrong && !others_failed())
+		soak_say_late("nothing much was done");
 	if (soak_shared->wrong) {
 		leave_mark("failed");
 		usleep(200000);		/* those who were about to say more */
