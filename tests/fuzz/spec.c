@@ -128,6 +128,18 @@ static void check_twice(json_object *spec)
 	json_object_put(again);
 }
 
+/* json_tokener_parse() takes 32 levels, which are fewer than a specification may have. */
+static json_object *parse(const char *text, size_t bytes)
+{
+	json_tokener *tokener = json_tokener_new_ex(1000);
+	json_object *object;
+
+	fuzz_check(tokener);
+	object = json_tokener_parse_ex(tokener, text, (int)bytes + 1);
+	json_tokener_free(tokener);
+	return object;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	char *text = malloc(bytes + 1);
@@ -140,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (vqp_spec_edit(text, bytes, &grant, &spec, &error)) {
 		fuzz_check(!spec && error.text);
 	} else {
-		before = json_tokener_parse(text);
+		before = parse(text, bytes);
 		fuzz_check(before && !error.text);
 		check_edit(before, spec);
 		check_twice(spec);
