@@ -23,6 +23,11 @@ void vqp_cursor_init_kernel(struct vqp_cursor *c, void *kbuf)
 	*c = (struct vqp_cursor) { .kbuf = kbuf };
 }
 
+void vqp_cursor_init_kernel_sges(struct vqp_cursor *c, const struct vqp_sge *sge, u32 num_sge)
+{
+	*c = (struct vqp_cursor) { .kernel = true, .sge = sge, .num_sge = num_sge };
+}
+
 static void cursor_next_sge(struct vqp_cursor *c)
 {
 	vqp_cursor_end(c);
@@ -44,24 +49,40 @@ void vqp_cursor_skip(struct vqp_cursor *c, u32 bytes)
 	c->done += bytes;
 }
 
-/* Advance by at most `most` bytes that lie in one page. See vqp_cursor_map() for the result. */
-static int cursor_step(struct vqp_cursor *c, u32 most, struct page **page, u32 *offset)
+/* The page with the next byte of the present SGE. 0, or -EACCES. */
+static int cursor_find(struct vqp_cursor *c, struct page **page, u32 *offset)
 {
-	u64 at;
-	u32 bytes;
+	u64 at = c->sge->addr + c->done;
 
-	while (c->num_sge && c->done == c->sge->length)
-		cursor_next_sge(c);
-	if (!c->num_sge)
-		return -EINVAL;
+	if (c->kernel) {
+		*page = virt_to_page((void *)(uintptr_t)at);
+		*offset = offset_in_page(at);
+		return 0;
+	}
 	if (!c->mr)
 		c->mr = vqp_mr_get(c->ns, c->sge->lkey, c->sge->addr,
 				   c->sge->length, c->access, c->owner);
 	if (!c->mr)
 		return -EACCES;
-	at = c->sge->addr + c->done - c->mr->addr + c->mr->first_offset;
+	at += c->mr->first_offset - c->mr->addr;
 	*page = c->mr->pages[at >> PAGE_SHIFT];
 	*offset = offset_in_page(at);
+	return 0;
+}
+
+/* Advance by at most `most` bytes that lie in one page. See vqp_cursor_map() for the result. */
+static int cursor_step(struct vqp_cursor *c, u32 most, struct page **page, u32 *offset)
+{
+	u32 bytes;
+	int ret;
+
+	while (c->num_sge && c->done == c->sge->length)
+		cursor_next_sge(c);
+	if (!c->num_sge)
+		return -EINVAL;
+	ret = cursor_find(c, page, offset);
+	if (ret)
+		return ret;
 	bytes = min3(most, c->sge->length - c->done, (u32)(PAGE_SIZE - *offset));
 	c->done += bytes;
 	return bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A cursor walks over the memory that a request names, piece by piece. The memory is a list of
- * SGEs, each of which is checked against the key table when the walk reaches it, or one stretch of
- * kernel memory.
+ * SGEs, each of which is checked against the key table when the walk reaches it; or kernel memory,
+ * one stretch or a list of SGEs that have its addresses and no keys.
  */
 #ifndef VQP_MEM_CURSOR_H
 #define VQP_MEM_CURSOR_H
@@ -19,6 +19,7 @@ struct vqp_cursor {
 	struct vqp_ns *ns;
 	const struct vqp_owner *owner;	/* whose keys they are; NULL: they are rkeys */
 	u32 access;			/* the VQP_ACCESS_* that the walk needs */
+	bool kernel;			/* The SGEs are the kernel's own. */
 	const struct vqp_sge *sge;	/* the present SGE */
 	u32 num_sge;			/* the number of SGEs from the present one on */
 	u32 done;			/* the bytes of the present SGE that are walked over */
@@ -32,6 +33,8 @@ void vqp_cursor_init(struct vqp_cursor *c, struct vqp_ns *ns,
 		     const struct vqp_owner *owner, u32 access,
 		     const struct vqp_sge *sge, u32 num_sge);
 void vqp_cursor_init_kernel(struct vqp_cursor *c, void *kbuf);
+/* SGEs of the kernel's direct mapping, which are trusted. */
+void vqp_cursor_init_kernel_sges(struct vqp_cursor *c, const struct vqp_sge *sge, u32 num_sge);
 
 /* Skip `bytes` bytes. The list must be that long. */
 void vqp_cursor_skip(struct vqp_cursor *c, u32 bytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/capability.h>
+#include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
@@ -139,12 +140,12 @@ static int mr_pin(struct vqp_mr *mr)
 	return 0;
 }
 
-/* Release the pages of the region: unpin them, or put the arena that they belong to. */
+/* Release the pages of the region: unpin them, or put the arena that they belong to, if any. */
 static void mr_release_pages(struct vqp_mr *mr)
 {
 	if (mr->arena)
 		vqp_arena_put(mr->arena);
-	else
+	else if (mr->mm)
 		mr_unpin(mr, mr->npages);
 }
 
@@ -192,6 +193,53 @@ static int mr_publish(struct vqp_mr *mr)
 	return 0;
 }
 
+/* A region without pages, which is charged; or ERR_PTR(). */
+static struct vqp_mr *mr_alloc(struct vqp_owner *owner, u64 addr, u64 length, u32 access)
+{
+	const int ret = vqp_limit_charge(&owner->ns->limits[VQP_LIMIT_MRS], 1);
+	struct vqp_mr *mr;
+
+	if (ret)
+		return ERR_PTR(ret);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr) {
+		vqp_limit_uncharge(&owner->ns->limits[VQP_LIMIT_MRS], 1);
+		return ERR_PTR(-ENOMEM);
+	}
+	mr->addr = addr;
+	mr->length = length;
+	mr->access = access;
+	mr->owner = owner;
+	mr->ns = owner->ns;
+	refcount_set(&mr->ref, 1);
+	init_completion(&mr->unused);
+	INIT_LIST_HEAD(&mr->windows);
+	return mr;
+}
+
+static void mr_abandon(struct vqp_mr *mr)
+{
+	vqp_limit_uncharge(&mr->ns->limits[VQP_LIMIT_MRS], 1);
+	kfree(mr);
+}
+
+/* The region has its pages, and is the owner's from here on. 0 and *key; or -errno. */
+static int mr_add(struct vqp_owner *owner, struct vqp_mr *mr, u32 *key)
+{
+	int ret;
+
+	mutex_lock(&owner->lock);
+	ret = owner->dead ? -ESHUTDOWN : mr_publish(mr);
+	if (!ret) {
+		list_add(&mr->owner_link, &owner->mrs);
+		/* Without the lock another thread may deregister the region. */
+		*key = mr->key;
+		vqp_count_made(VQP_OBJ_MR);
+	}
+	mutex_unlock(&owner->lock);
+	return ret;
+}
+
 int vqp_mr_reg(struct vqp_owner *owner, struct vqp_reg_mr *arg)
 {
 	struct vqp_mr *mr;
@@ -200,45 +248,36 @@ int vqp_mr_reg(struct vqp_owner *owner, struct vqp_reg_mr *arg)
 	ret = mr_check(arg);
 	if (ret)
 		return ret;
-	ret = vqp_limit_charge(&owner->ns->limits[VQP_LIMIT_MRS], 1);
-	if (ret)
-		return ret;
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
-	if (!mr) {
-		ret = -ENOMEM;
-		goto uncharge;
-	}
-	mr->addr = arg->addr;
-	mr->length = arg->length;
-	mr->access = arg->access;
-	mr->owner = owner;
-	mr->ns = owner->ns;
-	refcount_set(&mr->ref, 1);
-	init_completion(&mr->unused);
-	INIT_LIST_HEAD(&mr->windows);
+	mr = mr_alloc(owner, arg->addr, arg->length, arg->access);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
 	ret = mr_take_pages(owner, mr);
 	if (ret)
-		goto free;
-
-	mutex_lock(&owner->lock);
-	ret = owner->dead ? -ESHUTDOWN : mr_publish(mr);
-	if (!ret) {
-		list_add(&mr->owner_link, &owner->mrs);
-		/* Without the lock another thread may deregister the region. */
-		arg->key = mr->key;
-	}
-	mutex_unlock(&owner->lock);
+		goto abandon;
+	ret = mr_add(owner, mr, &arg->key);
 	if (ret)
 		goto release;
-	vqp_count_made(VQP_OBJ_MR);
 	return 0;
 
 release:
 	mr_release_pages(mr);
-free:
-	kfree(mr);
-uncharge:
-	vqp_limit_uncharge(&owner->ns->limits[VQP_LIMIT_MRS], 1);
+abandon:
+	mr_abandon(mr);
+	return ret;
+}
+
+int vqp_mr_reg_kernel(struct vqp_owner *owner, struct page **pages, u32 bytes, u32 *key)
+{
+	struct vqp_mr *mr = mr_alloc(owner, 0, bytes, 0);
+	int ret;
+
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	mr->pages = pages;
+	mr->npages = DIV_ROUND_UP(bytes, PAGE_SIZE);
+	ret = mr_add(owner, mr, key);
+	if (ret)
+		mr_abandon(mr);
 	return ret;
 }
 

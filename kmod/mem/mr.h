@@ -35,7 +35,7 @@ struct vqp_mr {
 	u32 first_offset;		/* of addr in pages[0] */
 	/* The arena that the pages belong to, referenced; NULL: the pages are pinned. */
 	struct vqp_arena *arena;
-	struct mm_struct *mm;		/* is charged for the pins */
+	struct mm_struct *mm;		/* is charged for the pins; NULL: nothing is pinned */
 	struct list_head owner_link;	/* in vqp_owner.mrs, under vqp_owner.lock */
 	/* rc's windows of it, until the device has forgotten them; under rc/window.c's lock */
 	struct list_head windows;
@@ -48,6 +48,13 @@ struct vqp_reg_mr;
 /* Register and deregister a region of owner's, as <linux/vqp.h> says. Process context. */
 int vqp_mr_reg(struct vqp_owner *owner, struct vqp_reg_mr *arg);
 int vqp_mr_dereg(struct vqp_owner *owner, u32 key);
+
+/*
+ * Register so many bytes of the kernel's own pages, which stay the caller's, at address 0 of
+ * owner's and without rights: other kernels READ of it what pulls name (mem/pull.h). 0 and *key;
+ * or -errno. Process context.
+ */
+int vqp_mr_reg_kernel(struct vqp_owner *owner, struct page **pages, u32 bytes, u32 *key);
 
 /* Deregister all regions of owner's. Waits until none is used any more. Under vqp_owner.lock. */
 void vqp_mr_destroy_all(struct vqp_owner *owner);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Pulls: what a zero-copy send names is READ by the kernel of the target's node, whatever rights
- * the regions grant to functions. Without these rights that kernel READs nothing else by dc, and by
- * rc no more than the windows that pulls have touched.
+ * Pulls: what a zero-copy send names, or a shelf of sockets has (sock/shelf.h), is READ by the
+ * kernel of the target's node, whatever rights the regions grant to functions. Without these rights
+ * that kernel READs nothing else by dc, and by rc no more than the windows that pulls have touched.
  *
  * That kernel may need windows first (rc/window.h), and has asked for them when it answers that it
  * could not READ. So that they are made for the next send, such a pull counts for a second more.

@@ -17,6 +17,8 @@ void vqp_send_cursor(struct vqp_cursor *c, struct vqp *vqp, struct vqp_send *sen
 {
 	if (send->kbuf)
 		vqp_cursor_init_kernel(c, send->kbuf);
+	else if (send->kernel_sges)
+		vqp_cursor_init_kernel_sges(c, send->sge, send->num_sge);
 	else
 		vqp_cursor_init(c, vqp->ns, vqp->memory, access, send->sge, send->num_sge);
 }

@@ -27,7 +27,8 @@ struct vqp_send {
 	u32 opcode;			/* enum vqp_wr_opcode */
 	u32 send_flags;			/* VQP_SEND_* */
 	u32 fate;			/* enum vqp_send_fate; under vqp.lock */
-	void *kbuf;			/* the payload in kernel memory; NULL: the SGEs name it */
+	void *kbuf;			/* the payload in kernel memory; NULL: the SGEs name it, */
+	bool kernel_sges;		/* be that kernel memory as well */
 	/*
 	 * The request is over, with that enum vqp_wc_status, and its memory is the poster's again.
 	 * Called in place of a CQE, under vqp.lock. NULL: there is a CQE, and the request is freed.
