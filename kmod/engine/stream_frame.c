@@ -21,7 +21,27 @@ struct frame_header {
 
 static_assert(sizeof(struct frame_header) == VQP_FRAME_HEADER);
 
-void vqp_frame_write(const struct vqp_frame *frame, u8 header[VQP_FRAME_HEADER])
+/* What follows it in a PARCEL frame. */
+struct frame_parcel {
+	__be64 addr;
+	__be32 rkey;
+	__be32 bytes;
+};
+
+static_assert(sizeof(struct frame_parcel) == VQP_FRAME_PARCEL_BYTES);
+
+static void frame_write_parcel(const struct vqp_frame_parcel *parcel, u8 *to)
+{
+	const struct frame_parcel p = {
+		.addr = cpu_to_be64(parcel->addr),
+		.rkey = cpu_to_be32(parcel->rkey),
+		.bytes = cpu_to_be32(parcel->bytes),
+	};
+
+	memcpy(to, &p, sizeof(p));
+}
+
+void vqp_frame_write(const struct vqp_frame *frame, u8 *to)
 {
 	const struct frame_header h = {
 		.version = VQP_FRAME_VERSION,
@@ -37,12 +57,14 @@ void vqp_frame_write(const struct vqp_frame *frame, u8 header[VQP_FRAME_HEADER])
 		.dst_port = cpu_to_be16(frame->dst_port),
 	};
 
-	memcpy(header, &h, sizeof(h));
+	memcpy(to, &h, sizeof(h));
+	if (frame->type == VQP_FRAME_PARCEL)
+		frame_write_parcel(&frame->parcel, to + sizeof(h));
 }
 
 /* Which fields a type of frame has; all others are 0. */
 static const struct frame_fields {
-	bool reason, to, from, seq, credit, recalls, ports, data;
+	bool reason, to, from, seq, credit, recalls, ports, data, parcel;
 	u8 flags;			/* that it may have */
 } frame_fields[VQP_FRAME_TYPES] = {
 	[VQP_FRAME_OPEN]	= { .from = true, .credit = true, .ports = true },
@@ -58,7 +80,18 @@ static const struct frame_fields {
 	[VQP_FRAME_BYE]		= { .from = true },
 	[VQP_FRAME_RECALL]	= { .to = true, .from = true, .recalls = true },
 	[VQP_FRAME_RETURN]	= { .to = true, .from = true, .seq = true, .recalls = true },
+	[VQP_FRAME_PARCEL]	= { .to = true, .from = true, .seq = true, .credit = true,
+				    .recalls = true, .parcel = true, .flags = VQP_FRAME_WAITED },
+	[VQP_FRAME_FETCHED]	= { .to = true, .from = true, .seq = true, .credit = true,
+				    .recalls = true },
+	[VQP_FRAME_DECLINED]	= { .to = true, .from = true, .seq = true, .credit = true,
+				    .recalls = true },
 };
+
+static bool parcel_is_valid(const struct vqp_frame_parcel *parcel)
+{
+	return parcel->bytes > VQP_FRAME_DATA_MAX && parcel->bytes <= VQP_PARCEL_MAX;
+}
 
 static bool frame_is_valid(const struct vqp_frame *f)
 {
@@ -72,8 +105,27 @@ static bool frame_is_valid(const struct vqp_frame *f)
 	       !!f->src_port == has->ports && !!f->dst_port == has->ports &&
 	       !(f->flags & ~has->flags) &&
 	       !!f->bytes == has->data && f->bytes <= VQP_FRAME_DATA_MAX &&
+	       (!has->parcel || parcel_is_valid(&f->parcel)) &&
 	       (has->seq || !f->seq) && (has->credit || (!f->taken && !f->room)) &&
 	       f->room <= VQP_FRAME_ROOM_MAX;
+}
+
+/* What is behind the header is the parcel, and not data. */
+static int frame_parse_parcel(struct vqp_frame *frame)
+{
+	struct frame_parcel p;
+
+	if (frame->bytes != sizeof(p))
+		return -EBADMSG;
+	memcpy(&p, frame->data, sizeof(p));
+	frame->parcel = (struct vqp_frame_parcel) {
+		.addr = be64_to_cpu(p.addr),
+		.rkey = be32_to_cpu(p.rkey),
+		.bytes = be32_to_cpu(p.bytes),
+	};
+	frame->data = NULL;
+	frame->bytes = 0;
+	return 0;
 }
 
 int vqp_frame_parse(const void *msg, u32 bytes, struct vqp_frame *frame)
@@ -98,6 +150,8 @@ int vqp_frame_parse(const void *msg, u32 bytes, struct vqp_frame *frame)
 		.data = (const u8 *)msg + sizeof(h),
 		.bytes = bytes - (u32)sizeof(h),
 	};
+	if (h.type == VQP_FRAME_PARCEL && frame_parse_parcel(frame))
+		return -EBADMSG;
 	if (h.version != VQP_FRAME_VERSION || !frame_is_valid(frame))
 		return -EBADMSG;
 	return 0;

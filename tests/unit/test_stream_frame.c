@@ -11,6 +11,10 @@ static const struct vqp_frame open_frame = {
 static const struct vqp_frame data_frame = {
 	.type = VQP_FRAME_DATA, .to = 9, .from = 7, .seq = 0xfffffff0, .taken = 5, .room = 100,
 };
+static const struct vqp_frame parcel_frame = {
+	.type = VQP_FRAME_PARCEL, .to = 9, .from = 7, .seq = 0xfffffff0, .taken = 5, .room = 100,
+	.parcel = { .addr = 0x123456789abcdef0, .rkey = 0xfedcba98, .bytes = VQP_PARCEL_MAX },
+};
 
 /* What the parser says of a frame with so many bytes behind its header. */
 static int parse(const struct vqp_frame *frame, u32 data, struct vqp_frame *parsed)
@@ -32,6 +36,9 @@ static void check_same(const struct vqp_frame *a, const struct vqp_frame *b)
 	assert_int_equal(a->room, b->room);
 	assert_int_equal(a->src_port, b->src_port);
 	assert_int_equal(a->dst_port, b->dst_port);
+	assert_int_equal(a->parcel.addr, b->parcel.addr);
+	assert_int_equal(a->parcel.rkey, b->parcel.rkey);
+	assert_int_equal(a->parcel.bytes, b->parcel.bytes);
 }
 
 static void what_is_written_is_read(void **state)
@@ -47,6 +54,8 @@ static void what_is_written_is_read(void **state)
 		{ .type = VQP_FRAME_BYE, .from = 7 },
 		{ .type = VQP_FRAME_RECALL, .to = 1, .from = 2, .recalls = 3 },
 		{ .type = VQP_FRAME_RETURN, .to = 1, .from = 2, .seq = 3, .recalls = 4 },
+		{ .type = VQP_FRAME_FETCHED, .to = 1, .from = 2, .seq = 3, .taken = 4, .room = 5, .recalls = 6 },
+		{ .type = VQP_FRAME_DECLINED, .to = 1, .from = 2, .seq = 3, .taken = 4, .room = 5, .recalls = 6 },
 	};
 	struct vqp_frame parsed;
 
@@ -81,6 +90,39 @@ static void data_are_what_follows(void **state)
 	assert_ptr_equal(parsed.data, msg + VQP_FRAME_HEADER);
 }
 
+static void a_parcel_is_what_follows(void **state)
+{
+	static const u8 parcel[VQP_FRAME_PARCEL_BYTES] = {
+		0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0, 0xfe, 0xdc, 0xba, 0x98, 0, 1, 0, 0,
+	};
+	struct vqp_frame parsed;
+
+	(void)state;
+	assert_int_equal(vqp_frame_head(VQP_FRAME_PARCEL), VQP_FRAME_HEADER + VQP_FRAME_PARCEL_BYTES);
+	assert_int_equal(vqp_frame_head(VQP_FRAME_DATA), VQP_FRAME_HEADER);
+	assert_int_equal(parse(&parcel_frame, VQP_FRAME_PARCEL_BYTES, &parsed), 0);
+	assert_memory_equal(msg + VQP_FRAME_HEADER, parcel, sizeof(parcel));
+	check_same(&parsed, &parcel_frame);
+	assert_int_equal(parsed.bytes, 0);
+	assert_null(parsed.data);
+}
+
+static void a_parcel_is_larger_than_data_and_bounded(void **state)
+{
+	struct vqp_frame frame = parcel_frame, parsed;
+
+	(void)state;
+	frame.parcel.bytes = VQP_PARCEL_MAX + 1;
+	assert_int_equal(parse(&frame, VQP_FRAME_PARCEL_BYTES, &parsed), -EBADMSG);
+	frame.parcel.bytes = VQP_FRAME_DATA_MAX;
+	assert_int_equal(parse(&frame, VQP_FRAME_PARCEL_BYTES, &parsed), -EBADMSG);
+	frame.parcel.bytes = VQP_FRAME_DATA_MAX + 1;
+	assert_int_equal(parse(&frame, VQP_FRAME_PARCEL_BYTES, &parsed), 0);
+	for (u32 bytes = 0; bytes < VQP_FRAME_PARCEL_BYTES; bytes++)
+		assert_int_equal(parse(&frame, bytes, &parsed), -EBADMSG);
+	assert_int_equal(parse(&frame, VQP_FRAME_PARCEL_BYTES + 1, &parsed), -EBADMSG);
+}
+
 static void credit_alone_may_be_a_probe(void **state)
 {
 	struct vqp_frame frame = { .type = VQP_FRAME_CREDIT, .to = 1, .from = 2 }, parsed;
@@ -102,6 +144,11 @@ static void bytes_alone_may_have_waited(void **state)
 	frame.flags = VQP_FRAME_WAITED;
 	assert_int_equal(parse(&frame, 1, &parsed), 0);
 	check_same(&parsed, &frame);
+	frame = parcel_frame;
+	frame.flags = VQP_FRAME_WAITED;
+	assert_int_equal(parse(&frame, VQP_FRAME_PARCEL_BYTES, &parsed), 0);
+	check_same(&parsed, &frame);
+	frame = data_frame;
 	frame.flags = VQP_FRAME_WAITED << 1;
 	assert_int_equal(parse(&frame, 1, &parsed), -EBADMSG);
 	frame = open_frame;
@@ -283,6 +330,8 @@ int main(void)
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(the_fields_are_where_the_document_says),
 		cmocka_unit_test(data_are_what_follows),
+		cmocka_unit_test(a_parcel_is_what_follows),
+		cmocka_unit_test(a_parcel_is_larger_than_data_and_bounded),
 		cmocka_unit_test(bytes_alone_may_have_waited),
 		cmocka_unit_test(credit_alone_may_be_a_probe),
 		cmocka_unit_test(a_wrong_length_is_refused),
