@@ -59,6 +59,9 @@ const char *const vqp_event_names[VQP_EV_MAX] = {
 	[VQP_EV_SOCK_SPUN]	= "sock_spun",
 	[VQP_EV_SOCK_SPUN_IN_VAIN] = "sock_spun_in_vain",
 	[VQP_EV_SOCK_POLLED]	= "sock_polled",
+	[VQP_EV_SOCK_PARCELS]	= "sock_parcels",
+	[VQP_EV_SOCK_FETCHED]	= "sock_fetched",
+	[VQP_EV_SOCK_DECLINED]	= "sock_declined",
 };
 
 void vqp_counters_sum(struct vqp_counters *sum)

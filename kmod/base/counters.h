@@ -67,6 +67,9 @@ enum vqp_event {
 	VQP_EV_SOCK_SPUN,	/* A receive spun until bytes came. */
 	VQP_EV_SOCK_SPUN_IN_VAIN, /* It spun, and sleeps. */
 	VQP_EV_SOCK_POLLED,	/* A thread has ended a busy poll by epoll. */
+	VQP_EV_SOCK_PARCELS,	/* parcels that were sent, for other nodes to READ */
+	VQP_EV_SOCK_FETCHED,	/* parcels of other nodes that were READ */
+	VQP_EV_SOCK_DECLINED,	/* times that a connection's parcels were not, and came in DATA */
 	VQP_EV_MAX,
 };
 

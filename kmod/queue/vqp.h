@@ -89,7 +89,8 @@ struct vqp {
 	struct vqp_owner *owner;
 	/*
 	 * Requests name regions of this owner: the VQP's or, if the kernel receives a message by
-	 * zero-copy (zcopy/recv.h), the receiver's. It is compared, and never dereferenced.
+	 * zero-copy (zcopy/recv.h), the receiver's. NULL: they name none, as those of a kernel's
+	 * VQP that fetches parcels (sock/fetch.h). It is compared, and never dereferenced.
 	 */
 	const struct vqp_owner *memory;
 	struct list_head owner_link;	/* in owner->vqps, or empty; under owner->lock */
@@ -209,7 +210,10 @@ static inline bool vqp_is_kernels(const struct vqp *vqp)
 	return vqp->owner == &vqp->ns->kernel;
 }
 
-/* The VQP is the kernel's, and READs messages into another owner's receives (zcopy/recv.h). */
+/*
+ * The VQP is the kernel's, and READs what pulls name (mem/pull.h): messages into another owner's
+ * receives, or parcels into streams.
+ */
 static inline bool vqp_is_zcopy(const struct vqp *vqp)
 {
 	return vqp->memory != vqp->owner;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * rc/ carries one-sided requests from NIC to NIC. It is an accelerator of dc, and knows dc, the
- * kernel's rpcs and the device. Of the other carriers only zcopy/ knows rc/.
+ * kernel's rpcs and the device. Of the other carriers only zcopy/ knows rc/. sock/ asks whether
+ * there may be links at all.
  *
  * A link is an RC QP towards a peer that VQPs of this node read and write much. The VQPs share the
  * link. Their one-sided requests go over it from NIC to NIC, without a copy and without the

@@ -24,21 +24,6 @@ void vqp_far_put(struct vqp_far *far)
 	kref_put(&far->ref, vqp_far_release);
 }
 
-bool vqp_far_set_gone(struct vqp_far *far, int err)
-{
-	bool connecting;
-
-	spin_lock_bh(&far->s.lock);
-	connecting = far->state == VQP_FAR_CONNECTING;
-	far->state = VQP_FAR_GONE;
-	if (connecting)
-		far->answer = -err;
-	spin_unlock_bh(&far->s.lock);
-	if (connecting)
-		complete(&far->answered);
-	return connecting;
-}
-
 int vqp_far_may(const struct vqp_ns *ns, const u8 *peer, u16 port)
 {
 	if (!vqp_ns_lets_sockets(ns, peer, port))

@@ -14,7 +14,9 @@
  * memory. The window begins with that page, doubles while what is unread fills a half of it or the
  * sender waits for room, and shrinks where the budget has no more. Where nothing has come for a
  * second, the sender is asked to give its room back, so that an idle connection has a page again.
- * Frames under way are charged to the sender.
+ * Frames under way are charged to the sender. Large pieces go as parcels (parcel.h), which the
+ * receiver fetches (fetch.h): bytes go once as a parcel or in DATA, and no DATA are sent while
+ * parcels are under way, so that all arrive in order.
  *
  * The network may be away for minutes: frames arrive when it is back (trunk.h), and a connection is
  * broken for that reason when TCP would break it (far_alive.c). A frame that is sent again may have
@@ -53,7 +55,7 @@ struct vqp_far {
 	unsigned long half_since;	/* in jiffies */
 	struct completion answered;	/* The peer has answered the OPEN, or never will. */
 	u8 state;			/* enum vqp_far_state */
-	u8 due;				/* bits of enum vqp_far_due (far_due.h) */
+	u16 due;			/* bits of enum vqp_far_due (far_due.h) */
 	bool telling;			/* A thread posts what is due: no other does. */
 	bool ready;			/* The peer knows the connection: bytes may be sent. */
 	bool fin;			/* It was told, or will be, that nothing more comes. */
@@ -77,6 +79,16 @@ struct vqp_far {
 	u32 seen;			/* `received` when vqp_far_recall() last looked */
 	u32 pages;			/* charged for what may come or is unread; one is not */
 	u32 window_max;			/* of vqp_stream.window */
+	/* What this end sends as parcels. */
+	bool fetches;			/* The peer fetches such. */
+	bool declined;			/* It does not fetch these: their bytes go in DATA. */
+	bool behind;			/* The sender waits for these to have been fetched. */
+	bool posting;			/* The frame of the latest is being posted. */
+	struct list_head parcels;	/* struct vqp_parcel.link: OPEN: under way, in order */
+	/* What it fetches. */
+	bool invited;			/* The peer knows that parcels are fetched. */
+	bool declining;			/* Nothing is, until DATA come. */
+	u32 fetching;			/* bytes beyond `received` that are being fetched */
 };
 
 static inline struct vqp_far *vqp_far_of(const struct vqp_stream *s)
@@ -92,7 +104,8 @@ static inline struct vqp_far *vqp_far_of_user(struct vqp_trunk_user *user)
 /* Is the peer to be sent anything, or has that not arrived yet? Under the stream's lock. */
 static inline bool vqp_far_is_busy(const struct vqp_far *far)
 {
-	return far->frames || far->due || vqp_trunk_user_waits(&far->user);
+	return far->frames || far->due || !list_empty(&far->parcels) ||
+	       vqp_trunk_user_waits(&far->user);
 }
 
 /*
@@ -103,8 +116,5 @@ int vqp_far_may(const struct vqp_ns *ns, const u8 *peer, u16 port);
 
 void vqp_far_put(struct vqp_far *far);
 void vqp_far_release(struct kref *ref);	/* vqp_stream_ops.release */
-
-/* Nothing more is sent. A connect is told `err`, if it waits yet. True: it did. */
-bool vqp_far_set_gone(struct vqp_far *far, int err);
 
 #endif

@@ -12,6 +12,7 @@
 #include "sock/far.h"
 #include "sock/far_alive.h"
 #include "sock/far_due.h"
+#include "sock/parcel.h"
 #include "sock/sock.h"
 #include "sock/stream.h"
 
@@ -65,10 +66,18 @@ static unsigned long alive_patience(const struct vqp_far *far, const struct sock
 	return far->probing && !far->under_way ? alive_probes(sk) : alive_retries(sk);
 }
 
-/* Is the connection to break? Else the peer is asked, perhaps. */
+/*
+ * Is the connection to break? Else the peer is asked, perhaps. One that was closed may have
+ * parcels.
+ */
 static bool alive_is_over(struct vqp_far *far, const struct sock *sk)
 {
 	lockdep_assert_held(&far->s.lock);
+	if (far->s.closed)
+		return !list_empty(&far->parcels) &&
+		       time_after(jiffies, far->moved_at + VQP_TRUNK_ORPHAN_JIFFIES);
+	if (!sk)
+		return false;
 	if (vqp_far_is_busy(far))
 		return time_after(jiffies, far->moved_at + alive_patience(far, sk));
 	if (sock_flag(sk, SOCK_KEEPOPEN) &&
@@ -86,8 +95,9 @@ void vqp_far_check_alive(struct vqp_far *far)
 	bool over;
 
 	spin_lock_bh(&s->lock);
-	over = far->state == VQP_FAR_OPEN && s->sk && alive_is_over(far, s->sk);
+	over = far->state == VQP_FAR_OPEN && alive_is_over(far, s->sk);
 	if (over) {
+		vqp_parcels_drop(far, false);
 		/* If the peer is there nevertheless, it learns of it. */
 		vqp_far_set_due(far, VQP_FAR_DUE_RST);
 		far->state = VQP_FAR_GONE;

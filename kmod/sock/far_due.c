@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include <linux/bits.h>
-#include <linux/bitops.h>
+#include <linux/errno.h>
 #include <linux/jiffies.h>
 #include "engine/stream_frame.h"
 #include "sock/far.h"
 #include "sock/far_due.h"
-#include "sock/far_table.h"
 #include "sock/stream.h"
 #include "sock/trunk.h"
 
@@ -17,7 +16,7 @@ static void far_begin(struct vqp_far *far)
 		far->moved_at = jiffies;
 }
 
-static void far_note(struct vqp_far *far, enum vqp_far_due what)
+void vqp_far_note(struct vqp_far *far, enum vqp_far_due what)
 {
 	far_begin(far);
 	far->due |= BIT(what);
@@ -25,7 +24,7 @@ static void far_note(struct vqp_far *far, enum vqp_far_due what)
 
 void vqp_far_set_due(struct vqp_far *far, enum vqp_far_due what)
 {
-	far_note(far, what);
+	vqp_far_note(far, what);
 	vqp_trunk_due(far->trunk, &far->user);
 }
 
@@ -57,40 +56,12 @@ void vqp_far_fill(struct vqp_far *far, struct vqp_frame *frame, u8 type)
 	}
 	if (type == VQP_FRAME_FIN)
 		frame->seq = far->credit.sent;
+	if (type == VQP_FRAME_FETCHED || type == VQP_FRAME_DECLINED)
+		frame->seq = far->received;
 	if (type == VQP_FRAME_OPEN) {
 		frame->src_port = far->s.names.local_port;
 		frame->dst_port = far->s.names.remote_port;
 	}
-}
-
-static const u8 far_due_types[] = {
-	[VQP_FAR_DUE_OPEN]	= VQP_FRAME_OPEN,
-	[VQP_FAR_DUE_ACK]	= VQP_FRAME_OPEN_ACK,
-	[VQP_FAR_DUE_CREDIT]	= VQP_FRAME_CREDIT,
-	[VQP_FAR_DUE_PROBE]	= VQP_FRAME_CREDIT,
-	[VQP_FAR_DUE_RECALL]	= VQP_FRAME_RECALL,
-	[VQP_FAR_DUE_RETURN]	= VQP_FRAME_RETURN,
-	[VQP_FAR_DUE_FIN]	= VQP_FRAME_FIN,
-	[VQP_FAR_DUE_RST]	= VQP_FRAME_RST,
-};
-
-/* The next frame that is due; false: there is none, or the peer would not know it. */
-static bool far_next(struct vqp_far *far, struct vqp_frame *frame)
-{
-	u32 what;
-
-	lockdep_assert_held(&far->s.lock);
-	if (far->state == VQP_FAR_GONE)
-		far->due &= BIT(VQP_FAR_DUE_RST);
-	if (!far->due || (far->state == VQP_FAR_CONNECTING && far->due != BIT(VQP_FAR_DUE_OPEN)))
-		return false;
-	what = __ffs(far->due);
-	vqp_far_frame_begin(far, 0);
-	far->due &= ~BIT(what);
-	vqp_far_fill(far, frame, far_due_types[what]);
-	if (what == VQP_FAR_DUE_PROBE)
-		frame->flags = VQP_FRAME_PROBE;
-	return true;
 }
 
 void vqp_far_frame_begin(struct vqp_far *far, u32 bytes)
@@ -108,97 +79,30 @@ void vqp_far_frame_done(struct vqp_far *far, u32 bytes)
 	WRITE_ONCE(far->starved, false);
 }
 
-/* 0; -EAGAIN, -ENOMEM: not now; -EIO: never. */
-static int far_tell_one(struct vqp_far *far, const struct vqp_frame *frame)
+int vqp_far_begin(struct vqp_far *far, u8 type, u32 bytes, struct vqp_frame *frame,
+		  struct vqp_far_told *told)
 {
-	struct vqp_frame_send *f = vqp_trunk_frame(far->trunk, &far->user, 0);
-	int ret;
-
-	ret = f ? vqp_trunk_post(f, frame) : -ENOMEM;
-	if (ret) {
-		spin_lock_bh(&far->s.lock);
-		vqp_far_frame_done(far, 0);
-		spin_unlock_bh(&far->s.lock);
-		if (f)
-			vqp_trunk_frame_free(f);
-		return ret;
-	}
-	if (frame->type == VQP_FRAME_OPEN_ACK) {
-		spin_lock_bh(&far->s.lock);
-		WRITE_ONCE(far->ready, true);
-		spin_unlock_bh(&far->s.lock);
-		vqp_stream_wake_writer(&far->s);
-	}
+	lockdep_assert_held(&far->s.lock);
+	if (vqp_credit_left(&far->credit) < bytes)
+		return -EAGAIN;
+	told->told = far->told;
+	told->taken = far->told_taken;
+	told->due = far->due & BIT(VQP_FAR_DUE_CREDIT);
+	vqp_far_fill(far, frame, type);
+	frame->seq = far->credit.sent;
+	frame->flags = far->waited ? VQP_FRAME_WAITED : 0;
+	far->waited = false;
+	WRITE_ONCE(far->credit.sent, far->credit.sent + bytes);
+	vqp_far_frame_begin(far, bytes);
 	return 0;
 }
 
-/* May it be told later? Who connects does not wait for memory, and does so by TCP. */
-static bool far_tells_later(const struct vqp_frame *frame, int err)
+void vqp_far_undo(struct vqp_far *far, u32 bytes, const struct vqp_far_told *told)
 {
-	return err == -EAGAIN || (err == -ENOMEM && frame->type != VQP_FRAME_OPEN);
-}
-
-/* Frames of a connection arrive in the order in which they were due: one thread posts them. */
-static bool far_tell_begin(struct vqp_far *far)
-{
-	bool begun;
-
-	spin_lock_bh(&far->s.lock);
-	begun = !far->telling;
-	far->telling = true;
-	spin_unlock_bh(&far->s.lock);
-	return begun;
-}
-
-/* The next frame that is due; false: there is none, and others may post what will be. */
-static bool far_tell_next(struct vqp_far *far, struct vqp_frame *frame, u8 *due)
-{
-	bool any;
-
-	spin_lock_bh(&far->s.lock);
-	*due = far->due;
-	any = far_next(far, frame);
-	far->telling = any;
-	spin_unlock_bh(&far->s.lock);
-	return any;
-}
-
-/* One frame was not posted, and so others are not. */
-static void far_tell_end(struct vqp_far *far, u8 due)
-{
-	spin_lock_bh(&far->s.lock);
-	far->due |= due;
-	far->telling = false;
-	spin_unlock_bh(&far->s.lock);
-}
-
-int vqp_far_tell(struct vqp_trunk_user *user)
-{
-	struct vqp_far *far = vqp_far_of_user(user);
-	struct vqp_frame frame;
-	int ret = 0;
-	u8 due;
-
-	if (!far_tell_begin(far))
-		return 0;
-	while (!ret && far_tell_next(far, &frame, &due))
-		ret = far_tell_one(far, &frame);
-	if (!ret)
-		return 0;
-	if (far_tells_later(&frame, ret)) {
-		far_tell_end(far, due);
-		return ret;
-	}
-	far_tell_end(far, 0);
-	vqp_far_break(far);
-	return 0;
-}
-
-void vqp_far_tell_now(struct vqp_far *far, enum vqp_far_due what)
-{
-	spin_lock_bh(&far->s.lock);
-	far_note(far, what);
-	spin_unlock_bh(&far->s.lock);
-	if (vqp_far_tell(&far->user))
-		vqp_trunk_due(far->trunk, &far->user);
+	lockdep_assert_held(&far->s.lock);
+	WRITE_ONCE(far->credit.sent, far->credit.sent - bytes);
+	vqp_far_frame_done(far, bytes);
+	/* What the frame was to tell of reading does not wait for the program to send again. */
+	if (told->due || far->told != told->told || far->told_taken != told->taken)
+		vqp_far_set_due(far, VQP_FAR_DUE_CREDIT);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the peer of an end is to be told but bytes: noted first, and sent by the trunk's work, or at
- * once.
+ * What the peer of an end is to be told: what each frame says; and what is told but bytes and
+ * parcels, which is noted here first, and sent by the trunk's work or at once (far_tell.h).
  */
 #ifndef VQP_SOCK_FAR_DUE_H
 #define VQP_SOCK_FAR_DUE_H
@@ -10,12 +10,13 @@
 #include "sock/far.h"
 
 struct vqp_frame;
-struct vqp_trunk_user;
 
 /* What the peer is to be told. */
 enum vqp_far_due {
 	VQP_FAR_DUE_OPEN,		/* in the order in which it is */
 	VQP_FAR_DUE_ACK,
+	VQP_FAR_DUE_FETCHED,
+	VQP_FAR_DUE_DECLINED,
 	VQP_FAR_DUE_CREDIT,
 	VQP_FAR_DUE_PROBE,
 	VQP_FAR_DUE_RECALL,
@@ -24,13 +25,16 @@ enum vqp_far_due {
 	VQP_FAR_DUE_RST,
 };
 
-/* Have the peer told. Under the stream's lock. */
+/* What the peer had been told of reading before a frame was to say more. */
+struct vqp_far_told {
+	u32 told, taken;
+	bool due;			/* It was to be told by a CREDIT. */
+};
+
+/* The peer is to be told that, and the caller sees to it. Under the stream's lock. */
+void vqp_far_note(struct vqp_far *far, enum vqp_far_due what);
+/* Have the trunk's work tell it. As above. */
 void vqp_far_set_due(struct vqp_far *far, enum vqp_far_due what);
-/*
- * Tell the peer at once, since a program waits: without the trunk's work, which has to be
- * scheduled, unless the trunk has no room at present. Process context, without locks.
- */
-void vqp_far_tell_now(struct vqp_far *far, enum vqp_far_due what);
 
 /* Fill in a frame of that type, which tells of the room that there is. Under the stream's lock. */
 void vqp_far_fill(struct vqp_far *far, struct vqp_frame *frame, u8 type);
@@ -40,7 +44,13 @@ void vqp_far_frame_begin(struct vqp_far *far, u32 bytes);
 /* A frame with so many bytes has arrived, or is given up, or was not posted. As above. */
 void vqp_far_frame_done(struct vqp_far *far, u32 bytes);
 
-/* vqp_trunk_user_ops.tell. */
-int vqp_far_tell(struct vqp_trunk_user *user);
+/*
+ * The next `bytes` bytes are about to be posted by a frame of that type, which is filled in. 0;
+ * -EAGAIN: their room was recalled meanwhile. Under the stream's lock.
+ */
+int __must_check vqp_far_begin(struct vqp_far *far, u8 type, u32 bytes, struct vqp_frame *frame,
+			       struct vqp_far_told *told);
+/* The frame was not posted. As above. */
+void vqp_far_undo(struct vqp_far *far, u32 bytes, const struct vqp_far_told *told);
 
 #endif

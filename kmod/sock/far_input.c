@@ -4,15 +4,19 @@
 #include "base/counters.h"
 #include "engine/stream_frame.h"
 #include "ns/namespace.h"
+#include "rc/link.h"
 #include "sock/far.h"
 #include "sock/far_due.h"
 #include "sock/far_input.h"
 #include "sock/far_life.h"
 #include "sock/far_sender.h"
 #include "sock/far_table.h"
+#include "sock/far_tell.h"
 #include "sock/far_window.h"
+#include "sock/fetch.h"
 #include "sock/hub.h"
 #include "sock/listener.h"
+#include "sock/parcel.h"
 #include "sock/stream.h"
 #include "sock/trunk.h"
 
@@ -102,6 +106,13 @@ static void far_on_open(struct vqp_ns *ns, const u8 *gid, const struct vqp_frame
 	vqp_trunk_put(trunk);
 }
 
+/* Is a frame to be answered by RST if there is no such connection? */
+static bool far_wants_answer(const struct vqp_frame *frame)
+{
+	return frame->type == VQP_FRAME_DATA || frame->type == VQP_FRAME_PARCEL ||
+	       frame->type == VQP_FRAME_OPEN_ACK || frame->flags & VQP_FRAME_PROBE;
+}
+
 /* The peer has a stream that is not known here. */
 static void far_answer_rst(struct vqp_ns *ns, const u8 *gid, const struct vqp_frame *frame)
 {
@@ -112,8 +123,7 @@ static void far_answer_rst(struct vqp_ns *ns, const u8 *gid, const struct vqp_fr
 	};
 	struct vqp_trunk *trunk;
 
-	if (frame->type != VQP_FRAME_DATA && frame->type != VQP_FRAME_OPEN_ACK &&
-	    !(frame->flags & VQP_FRAME_PROBE))
+	if (!far_wants_answer(frame))
 		return;
 	trunk = vqp_trunk_get(ns, gid, VQP_TRUNK_TO_ANSWER);
 	if (IS_ERR(trunk))
@@ -126,6 +136,7 @@ static void far_answer_rst(struct vqp_ns *ns, const u8 *gid, const struct vqp_fr
 static void far_protest(struct vqp_far *far)
 {
 	spin_lock_bh(&far->s.lock);
+	vqp_parcels_drop(far, false);
 	vqp_far_set_due(far, VQP_FAR_DUE_RST);
 	far->state = VQP_FAR_GONE;
 	spin_unlock_bh(&far->s.lock);
@@ -159,6 +170,24 @@ static void far_on_answer(struct vqp_ns *ns, struct vqp_far *far, const struct v
 		far_answer_rst(ns, far->trunk->gid, frame);
 }
 
+/*
+ * So many bytes have come in DATA. What was declined has, if anything was. A peer that sends more
+ * than a little may send parcels.
+ */
+static void far_received(struct vqp_far *far, u32 bytes)
+{
+	struct vqp_stream *s = &far->s;
+
+	spin_lock_bh(&s->lock);
+	far->received += bytes;
+	far->declining = false;
+	if (!far->invited && far->received >= VQP_PARCEL_MAX && vqp_link_max()) {
+		far->invited = true;
+		vqp_far_set_due(far, VQP_FAR_DUE_FETCHED);
+	}
+	spin_unlock_bh(&s->lock);
+}
+
 static void far_on_data(struct vqp_far *far, const struct vqp_frame *frame)
 {
 	struct vqp_stream *s = &far->s;
@@ -169,7 +198,7 @@ static void far_on_data(struct vqp_far *far, const struct vqp_frame *frame)
 	spin_lock_bh(&s->lock);
 	repeated = vqp_credit_repeated(far->received, frame->seq, frame->bytes);
 	fits = frame->seq == far->received && far->granted - far->received >= frame->bytes &&
-	       !s->finished;
+	       !s->finished && !far->fetching;
 	spin_unlock_bh(&s->lock);
 	/* It has come before: no frame is cut anew to be sent again. */
 	if (repeated == frame->bytes)
@@ -179,11 +208,48 @@ static void far_on_data(struct vqp_far *far, const struct vqp_frame *frame)
 		far_protest(far);
 		return;
 	}
-	spin_lock_bh(&s->lock);
-	far->received += frame->bytes;
-	spin_unlock_bh(&s->lock);
+	far_received(far, frame->bytes);
 	vqp_stream_tell(s);
 	vqp_far_grow(far, frame->flags & VQP_FRAME_WAITED);
+}
+
+/* One that has come before is there, being fetched, or declined like all that come now. */
+static void far_on_parcel(struct vqp_far *far, const struct vqp_frame *frame)
+{
+	const u32 bytes = frame->parcel.bytes;
+	struct vqp_stream *s = &far->s;
+	bool known, fits;
+	u32 next;
+
+	spin_lock_bh(&s->lock);
+	next = far->received + far->fetching;
+	known = far->declining || vqp_credit_repeated(next, frame->seq, bytes) == bytes;
+	fits = frame->seq == next && far->granted - next >= bytes && !s->finished;
+	if (vqp_credit_repeated(far->received, frame->seq, bytes) == bytes)
+		vqp_far_set_due(far, VQP_FAR_DUE_FETCHED);
+	spin_unlock_bh(&s->lock);
+	if (known)
+		return;
+	if (fits)
+		vqp_fetch(far, frame);
+	else
+		far_protest(far);
+}
+
+/* What the peer says of parcels. */
+static void far_on_settled(struct vqp_far *far, const struct vqp_frame *frame)
+{
+	int ret;
+
+	spin_lock_bh(&far->s.lock);
+	far->moved_at = jiffies;
+	far->probing = false;
+	ret = vqp_parcels_settle(far, frame->seq, frame->type == VQP_FRAME_DECLINED);
+	spin_unlock_bh(&far->s.lock);
+	if (ret)
+		far_protest(far);
+	else
+		vqp_far_room(far);
 }
 
 /* What the window has pages for and will not come is left to others. */
@@ -205,6 +271,9 @@ static void far_on_rst(struct vqp_far *far)
 {
 	const bool finished = READ_ONCE(far->s.finished);
 
+	spin_lock_bh(&far->s.lock);
+	vqp_parcels_drop(far, true);
+	spin_unlock_bh(&far->s.lock);
 	/* So does TCP tell one who has read the end, and sends. */
 	if (!vqp_far_set_gone(far, ECONNREFUSED))
 		vqp_stream_break(&far->s, finished ? EPIPE : ECONNRESET);
@@ -236,6 +305,21 @@ static bool far_hear(struct vqp_far *far, const struct vqp_frame *frame)
 	return !ret;
 }
 
+/*
+ * True: it is nothing for an end that was closed, whose peer is told so when its parcels are over.
+ */
+static bool far_is_late(struct vqp_far *far, const struct vqp_frame *frame)
+{
+	if (!READ_ONCE(far->s.closed))
+		return false;
+	if (!far_wants_answer(frame))
+		return frame->type == VQP_FRAME_FIN;
+	spin_lock_bh(&far->s.lock);
+	vqp_far_set_due(far, VQP_FAR_DUE_RST);
+	spin_unlock_bh(&far->s.lock);
+	return true;
+}
+
 static void far_on_frame(struct vqp_ns *ns, struct vqp_far *far, const struct vqp_frame *frame)
 {
 	const u8 state = READ_ONCE(far->state);
@@ -253,9 +337,18 @@ static void far_on_frame(struct vqp_ns *ns, struct vqp_far *far, const struct vq
 		far_protest(far);
 		return;
 	}
+	if (far_is_late(far, frame))
+		return;
 	switch (frame->type) {
 	case VQP_FRAME_DATA:
 		far_on_data(far, frame);
+		break;
+	case VQP_FRAME_PARCEL:
+		far_on_parcel(far, frame);
+		break;
+	case VQP_FRAME_FETCHED:
+	case VQP_FRAME_DECLINED:
+		far_on_settled(far, frame);
 		break;
 	case VQP_FRAME_FIN:
 		far_on_fin(far, frame);

@@ -14,8 +14,10 @@
 #include "sock/far_life.h"
 #include "sock/far_sender.h"
 #include "sock/far_table.h"
+#include "sock/far_tell.h"
 #include "sock/far_window.h"
 #include "sock/hub.h"
+#include "sock/parcel.h"
 #include "sock/stream.h"
 #include "sock/trunk.h"
 
@@ -33,8 +35,11 @@ static void far_tidy_one(struct vqp_far *far)
 
 static void far_tidy_work(struct work_struct *work)
 {
+	bool any;
+
 	vqp_far_drop_old_halves();
-	if (vqp_far_each(far_tidy_one))
+	any = vqp_far_each(far_tidy_one);
+	if (vqp_trunks_tidy() || any)
 		queue_delayed_work(system_dfl_wq, &far_tidy, FAR_TIDY_JIFFIES);
 }
 
@@ -45,22 +50,27 @@ static void far_push(struct vqp_stream *s)
 
 /*
  * What was sent is on its way, and keeps the memory until it has arrived. What comes from here on
- * is answered by RST, since nobody finds the end any more.
+ * is answered by RST, since nobody finds the end any more; but for one that has parcels, which
+ * stays until these are over.
  */
 static void far_close(struct vqp_stream *s, bool reset)
 {
 	struct vqp_far *far = vqp_far_of(s);
+	bool stays;
 
-	vqp_far_unhash(far);
 	if (!reset)
 		vqp_far_finish(s);
 	spin_lock_bh(&s->lock);
-	if (reset && (far->state == VQP_FAR_OPEN || far->state == VQP_FAR_HALF))
+	if (reset && (far->state == VQP_FAR_OPEN || far->state == VQP_FAR_HALF)) {
+		vqp_parcels_drop(far, false);
 		vqp_far_set_due(far, VQP_FAR_DUE_RST);
+	}
+	stays = !list_empty(&far->parcels);
 	for (; far->pages; far->pages--)
 		vqp_budget_uncharge(s->ns);
 	spin_unlock_bh(&s->lock);
-	vqp_trunk_leave(far->trunk, &far->user);
+	if (!stays)
+		vqp_far_leave(far);
 }
 
 static const struct vqp_stream_ops far_ops = {
@@ -159,6 +169,7 @@ struct vqp_far *vqp_far_make(struct vqp_ns *ns, struct vqp_trunk *trunk)
 	far->window_max = VQP_STREAM_WINDOW;
 	far->s.window = VQP_FAR_WINDOW_FIRST;
 	INIT_LIST_HEAD(&far->half_link);
+	INIT_LIST_HEAD(&far->parcels);
 	vqp_count_made(VQP_OBJ_STREAM);
 	spin_lock_bh(&far->s.lock);
 	vqp_far_grant(far);
@@ -191,5 +202,6 @@ void vqp_far_exit(void)
 {
 	vqp_hubs_end();
 	vqp_trunks_end(NULL);
+	vqp_trunks_flush();
 	cancel_delayed_work_sync(&far_tidy);
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/socket.h>
 #include <linux/uio.h>
@@ -9,8 +8,15 @@
 #include "sock/far_due.h"
 #include "sock/far_sender.h"
 #include "sock/far_table.h"
+#include "sock/parcel.h"
 #include "sock/stream.h"
 #include "sock/trunk.h"
+
+/*
+ * A piece of so many bytes goes as a parcel: it takes a READ and two frames in place of five or
+ * more.
+ */
+#define FAR_PARCEL_LEAST	(16 << 10)
 
 bool vqp_far_is_writable(struct vqp_stream *s)
 {
@@ -22,7 +28,7 @@ bool vqp_far_is_writable(struct vqp_stream *s)
 	if (READ_ONCE(s->err))
 		return true;
 	return READ_ONCE(far->ready) && left && left >= unread / 4 && !READ_ONCE(far->starved) &&
-	       !vqp_trunk_user_waits(&far->user);
+	       !READ_ONCE(far->behind) && !vqp_trunk_user_waits(&far->user);
 }
 
 u32 vqp_far_unread(const struct vqp_stream *s)
@@ -53,14 +59,11 @@ void vqp_far_room(struct vqp_far *far)
 		vqp_stream_wake_writer(&far->s);
 }
 
-/*
- * How many of n bytes may be sent now: 0: none. They make one packet: one of several would take a
- * receive of the peer's hub until the last has come. The trunk is up, or was.
- */
+/* How many of n bytes may be sent now: 0: none. */
 static u32 far_may_send(struct vqp_far *far, u32 n)
 {
 	spin_lock_bh(&far->s.lock);
-	n = far->ready ? min3(n, vqp_credit_left(&far->credit), far->trunk->frame_bytes) : 0;
+	n = far->ready ? min(n, vqp_credit_left(&far->credit)) : 0;
 	far->waited |= !n;
 	spin_unlock_bh(&far->s.lock);
 	return n;
@@ -83,59 +86,48 @@ static struct vqp_frame_send *far_frame(struct vqp_far *far, u32 n)
 	if (starved)
 		return ERR_PTR(-EAGAIN);
 	f = vqp_trunk_frame(far->trunk, &far->user, n);
-	if (f)
+	if (f) {
 		f->charged = charged;
-	else if (charged)
+		f->waits = true;
+	} else if (charged) {
 		vqp_budget_uncharge(far->s.ns);
+	}
 	return f ?: ERR_PTR(-ENOMEM);
 }
 
 /* 0; -EAGAIN: the room was recalled meanwhile, or the trunk is full; -EIO. */
 static int far_post(struct vqp_far *far, struct vqp_frame_send *f)
 {
+	struct vqp_far_told told;
 	struct vqp_frame frame;
-	u32 told, taken;
-	bool due;
 	int ret;
 
 	spin_lock_bh(&far->s.lock);
-	if (vqp_credit_left(&far->credit) < f->bytes) {
-		spin_unlock_bh(&far->s.lock);
-		return -EAGAIN;
-	}
-	told = far->told;
-	taken = far->told_taken;
-	due = far->due & BIT(VQP_FAR_DUE_CREDIT);
-	vqp_far_fill(far, &frame, VQP_FRAME_DATA);
-	frame.seq = far->credit.sent;
-	frame.flags = far->waited ? VQP_FRAME_WAITED : 0;
-	far->waited = false;
-	WRITE_ONCE(far->credit.sent, far->credit.sent + f->bytes);
-	vqp_far_frame_begin(far, f->bytes);
+	ret = vqp_far_begin(far, VQP_FRAME_DATA, f->bytes, &frame, &told);
 	spin_unlock_bh(&far->s.lock);
+	if (ret)
+		return ret;
 	ret = vqp_trunk_post(f, &frame);
 	if (!ret)
 		return 0;
 	spin_lock_bh(&far->s.lock);
-	WRITE_ONCE(far->credit.sent, far->credit.sent - f->bytes);
-	vqp_far_frame_done(far, f->bytes);
-	/* What the frame was to tell of reading does not wait for the program to send again. */
-	if (due || far->told != told || far->told_taken != taken)
-		vqp_far_set_due(far, VQP_FAR_DUE_CREDIT);
+	vqp_far_undo(far, f->bytes, &told);
 	spin_unlock_bh(&far->s.lock);
 	return ret;
 }
 
-int vqp_far_send(struct vqp_stream *s, struct msghdr *msg)
+/*
+ * Send up to n bytes in one packet: one of several would take a receive of the peer's hub until the
+ * last has come. The trunk is up, or was.
+ */
+static int far_send_data(struct vqp_far *far, struct msghdr *msg, u32 n)
 {
-	struct vqp_far *far = vqp_far_of(s);
 	struct vqp_frame_send *f;
-	u32 n;
 	int ret;
 
-	n = far_may_send(far, min_t(size_t, msg_data_left(msg), INT_MAX));
-	if (!n)
+	if (vqp_parcels_hold_up(far))
 		return -EAGAIN;
+	n = min(n, READ_ONCE(far->trunk->frame_bytes));
 	f = far_frame(far, n);
 	if (IS_ERR(f))
 		return PTR_ERR(f);
@@ -146,6 +138,22 @@ int vqp_far_send(struct vqp_stream *s, struct msghdr *msg)
 		return n;
 	vqp_trunk_frame_free(f);
 	iov_iter_revert(&msg->msg_iter, n);
+	return ret;
+}
+
+int vqp_far_send(struct vqp_stream *s, struct msghdr *msg)
+{
+	struct vqp_far *far = vqp_far_of(s);
+	int ret = -ENOBUFS;
+	u32 n;
+
+	n = far_may_send(far, min_t(size_t, msg_data_left(msg), INT_MAX));
+	if (!n)
+		return -EAGAIN;
+	if (n >= FAR_PARCEL_LEAST)
+		ret = vqp_parcel_send(far, msg, min_t(u32, n, VQP_PARCEL_MAX));
+	if (ret == -ENOBUFS)
+		ret = far_send_data(far, msg, n);
 	if (ret == -EIO) {
 		vqp_far_break(far);
 		ret = -EPIPE;

@@ -5,6 +5,7 @@
 #include "ns/namespace.h"
 #include "sock/far.h"
 #include "sock/far_table.h"
+#include "sock/parcel.h"
 #include "sock/stream.h"
 #include "sock/trunk.h"
 
@@ -15,7 +16,7 @@
  */
 #define FAR_HALVES_MAX		1024
 
-/* The ends on this node by number. Who is in it is not closed. */
+/* The ends on this node by number. Who is in it is not closed, or has parcels under way. */
 static DEFINE_HASHTABLE(fars, 12);
 static DEFINE_SPINLOCK(fars_lock);	/* guards these; in process context alone */
 /* The halves, oldest first, by vqp_stream.pending; those of each namespace are in vqp_ns.halves. */
@@ -29,11 +30,12 @@ void vqp_far_hash(struct vqp_far *far)
 	spin_unlock(&fars_lock);
 }
 
-void vqp_far_unhash(struct vqp_far *far)
+void vqp_far_leave(struct vqp_far *far)
 {
 	spin_lock(&fars_lock);
 	hash_del(&far->node);
 	spin_unlock(&fars_lock);
+	vqp_trunk_leave(far->trunk, &far->user);
 }
 
 struct vqp_far *vqp_far_find(const struct vqp_ns *ns, const u8 *gid, u32 id)
@@ -88,11 +90,29 @@ void vqp_far_drop_half(struct vqp_far *far)
 	vqp_far_put(far);
 }
 
+bool vqp_far_set_gone(struct vqp_far *far, int err)
+{
+	bool connecting;
+
+	spin_lock_bh(&far->s.lock);
+	connecting = far->state == VQP_FAR_CONNECTING;
+	far->state = VQP_FAR_GONE;
+	vqp_parcels_drop(far, false);
+	if (connecting)
+		far->answer = -err;
+	spin_unlock_bh(&far->s.lock);
+	if (connecting)
+		complete(&far->answered);
+	return connecting;
+}
+
 void vqp_far_break(struct vqp_far *far)
 {
 	if (!vqp_far_set_gone(far, EHOSTDOWN))
 		vqp_stream_break(&far->s, ECONNRESET);
 	vqp_far_drop_half(far);
+	if (READ_ONCE(far->s.closed))
+		vqp_far_leave(far);
 }
 
 /* The oldest half of ns, referenced; or NULL. */

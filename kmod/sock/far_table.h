@@ -11,9 +11,10 @@
 struct vqp_far;
 struct vqp_ns;
 
-/* Give a new end its number, and have frames find it until it is unhashed. */
+/* Give a new end its number, and have frames find it until it leaves. */
 void vqp_far_hash(struct vqp_far *far);
-void vqp_far_unhash(struct vqp_far *far);
+/* An end is closed, and has no parcels: no frame finds it, and it is none of its trunk's. */
+void vqp_far_leave(struct vqp_far *far);
 
 /* The end that a frame is for, which has come to ns from address `gid`, referenced; or NULL. */
 struct vqp_far *vqp_far_find(const struct vqp_ns *ns, const u8 *gid, u32 id);
@@ -24,6 +25,8 @@ void vqp_far_add_half(struct vqp_far *far);
 bool vqp_far_take_half(struct vqp_far *far);
 /* If it is a half, the connection comes to nothing before a listener has got it. */
 void vqp_far_drop_half(struct vqp_far *far);
+/* Nothing more is sent. A connect is told `err`, if it waits yet. True: it did. */
+bool vqp_far_set_gone(struct vqp_far *far, int err);
 /* Nothing leads to the peer any more: the connection is broken. */
 void vqp_far_break(struct vqp_far *far);
 /* Drop those of ns, which is dead. */

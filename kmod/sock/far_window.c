@@ -86,7 +86,7 @@ static bool far_may_recall(const struct vqp_far *far)
 {
 	lockdep_assert_held(&far->s.lock);
 	return far->state == VQP_FAR_OPEN && !far->s.closed && !far->s.finished &&
-	       !far->recalling && far->received == far->seen &&
+	       !far->recalling && !far->fetching && far->received == far->seen &&
 	       far->told - far->received > VQP_FAR_WINDOW_FIRST;
 }
 

@@ -15,7 +15,7 @@ struct vqp_far;
 /* Grant the peer what the window, the budget and what is unread leave. Under the stream's lock. */
 void vqp_far_grant(struct vqp_far *far);
 
-/* Bytes have come, for whose room the sender has waited or not. Process context. */
+/* Bytes have come, for whose room the sender has waited or not. Any context. */
 void vqp_far_grow(struct vqp_far *far, bool waited);
 
 /*

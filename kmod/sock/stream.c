@@ -14,11 +14,14 @@
 #include "sock/budget.h"
 #include "sock/stream.h"
 
-/* A page of unread bytes: data[start] to data[end - 1]. */
+/*
+ * A page of unread bytes: data[start] to data[end - 1]. From there to data[taken - 1] others are
+ * being put, and so nothing frees it.
+ */
 struct chunk {
 	struct list_head link;		/* in vqp_stream.chunks */
 	struct vqp_ns *payer;		/* referenced, and charged; or NULL */
-	u32 start, end;
+	u32 start, end, taken;
 	u8 data[];
 };
 
@@ -42,6 +45,7 @@ static struct chunk *chunk_alloc(struct vqp_ns *payer, gfp_t gfp)
 	chunk->payer = payer;
 	chunk->start = 0;
 	chunk->end = 0;
+	chunk->taken = 0;
 	vqp_count_made(VQP_OBJ_CHUNK);
 	return chunk;
 }
@@ -91,11 +95,11 @@ static struct chunk *stream_last(struct vqp_stream *s)
 	return list_empty(&s->chunks) ? NULL : list_last_entry(&s->chunks, struct chunk, link);
 }
 
-/* Free a chunk, unless the sender is copying into it. */
+/* Free a chunk, unless bytes are being put into it. */
 static bool stream_drop(struct vqp_stream *s, struct chunk *chunk)
 {
 	lockdep_assert_held(&s->lock);
-	if (s->filling && chunk == stream_last(s))
+	if (chunk->taken > chunk->end)
 		return false;
 	list_del(&chunk->link);
 	chunk_free(chunk);
@@ -400,16 +404,16 @@ static void *stream_take_room(struct vqp_stream *to, struct chunk **new, u32 *n)
 	/* What comes from another node is within the window that its sender was told. */
 	if (to->peer)
 		*n = min(*n, to->window - to->unread);
-	if (!chunk || chunk->end == CHUNK_BYTES) {
+	if (!chunk || chunk->taken == CHUNK_BYTES) {
 		chunk = *new;
 		if (!chunk)
 			return NULL;
 		list_add_tail(&chunk->link, &to->chunks);
 		*new = NULL;
 	}
-	to->filling = true;
-	*n = min_t(u32, *n, CHUNK_BYTES - chunk->end);
-	return chunk->data + chunk->end;
+	*n = min_t(u32, *n, CHUNK_BYTES - chunk->taken);
+	chunk->taken += *n;
+	return chunk->data + chunk->taken - *n;
 }
 
 /* The same; NULL: a new chunk is needed. ERR_PTR() as vqp_stream_room(). */
@@ -468,24 +472,31 @@ void *vqp_stream_room(struct vqp_stream *to, u32 *n)
 	return room;
 }
 
+/* So many bytes more are there to be read, unless nobody reads any more. */
+static void stream_add(struct vqp_stream *s, u32 n)
+{
+	lockdep_assert_held(&s->lock);
+	if (s->closed) {
+		stream_drop_all(s);
+		return;
+	}
+	WRITE_ONCE(s->unread, s->unread + n);
+	WRITE_ONCE(s->came, s->came + n);
+	vqp_tally_add(s->ns->tally, VQP_TALLY_RX_BYTES, n);
+}
+
 void vqp_stream_fill(struct vqp_stream *to, u32 n)
 {
 	struct chunk *chunk;
 
 	spin_lock_bh(&to->lock);
-	to->filling = false;
 	chunk = stream_last(to);
-	if (to->closed) {
-		stream_drop_all(to);
-	} else {
-		chunk->end += n;
-		WRITE_ONCE(to->unread, to->unread + n);
-		WRITE_ONCE(to->came, to->came + n);
-		vqp_tally_add(to->ns->tally, VQP_TALLY_RX_BYTES, n);
-		/* The reader may have read all but what was being copied, which came to nothing. */
-		if (chunk->start == chunk->end)
-			stream_drop(to, chunk);
-	}
+	chunk->end += n;
+	chunk->taken = chunk->end;
+	stream_add(to, n);
+	/* The reader may have read all but what was being copied, which came to nothing. */
+	if (!to->closed && chunk->start == chunk->end)
+		stream_drop(to, chunk);
 	spin_unlock_bh(&to->lock);
 }
 
@@ -517,6 +528,74 @@ int vqp_stream_append(struct vqp_stream *s, const void *data, u32 bytes)
 		chunk_free(new);
 	mem_cgroup_put(memcg);
 	return ret;
+}
+
+/* ---- Bytes that others put there, in their time ---- */
+
+void vqp_stream_cancel(struct vqp_stream *s, u32 bytes)
+{
+	struct chunk *chunk, *prev;
+	u32 n;
+
+	lockdep_assert_held(&s->lock);
+	list_for_each_entry_safe_reverse(chunk, prev, &s->chunks, link) {
+		n = min(bytes, chunk->taken - chunk->end);
+		chunk->taken -= n;
+		bytes -= n;
+		if (chunk->start == chunk->end)
+			stream_drop(s, chunk);
+		if (!bytes)
+			break;
+	}
+	if (s->closed)
+		stream_drop_all(s);
+}
+
+int vqp_stream_await(struct vqp_stream *s, u32 bytes, struct vqp_sge *pieces, u32 most)
+{
+	struct mem_cgroup *memcg = stream_memcg_get(s);
+	struct chunk *new = NULL;
+	u32 n, left = bytes;
+	int count = 0;
+	void *room;
+
+	while (left) {
+		n = left;
+		room = count < most ? stream_try_room(s, &new, &n) : ERR_PTR(-E2BIG);
+		if (!room) {
+			new = chunk_alloc_owed(memcg);
+			continue;
+		}
+		if (IS_ERR(room)) {
+			spin_lock_bh(&s->lock);
+			vqp_stream_cancel(s, bytes - left);
+			spin_unlock_bh(&s->lock);
+			count = PTR_ERR(room);
+			break;
+		}
+		pieces[count++] = (struct vqp_sge) { .addr = (uintptr_t)room, .length = n };
+		left -= n;
+	}
+	if (new)
+		chunk_free(new);
+	mem_cgroup_put(memcg);
+	return count;
+}
+
+void vqp_stream_arrived(struct vqp_stream *s, u32 bytes)
+{
+	struct chunk *chunk;
+	u32 n, left = bytes;
+
+	lockdep_assert_held(&s->lock);
+	list_for_each_entry(chunk, &s->chunks, link) {
+		n = min(left, chunk->taken - chunk->end);
+		chunk->end += n;
+		left -= n;
+		if (!left)
+			break;
+	}
+	stream_add(s, bytes);
 }
 
 void vqp_stream_tell(struct vqp_stream *to)

@@ -102,7 +102,6 @@ struct vqp_stream {
 	u32 window;			/* the most of them */
 	u64 came;			/* all bytes that have arrived here */
 	u64 sent;			/* all that the reader has sent; under its lock_sock() */
-	bool filling;			/* The sender copies into the last chunk, unlocked. */
 	/* The sender waits for a page, and not for the window: the reader is told of any byte. */
 	bool starved;
 	bool finished;			/* The peer sends no more. */
@@ -179,6 +178,20 @@ void *vqp_stream_room(struct vqp_stream *to, u32 *n);
 void vqp_stream_fill(struct vqp_stream *to, u32 n);
 /* Bytes have come from another node, whose window is charged. -EPIPE: nobody reads any more. */
 int __must_check vqp_stream_append(struct vqp_stream *s, const void *data, u32 bytes);
+/*
+ * So many bytes will be put there from another node, by who names the pieces of kernel memory:
+ * their number, at most `most`; -EPIPE, -E2BIG. vqp_stream_arrived() or
+ * vqp_stream_cancel() follow, and not before nobody puts anything there any more. What is awaited
+ * arrives in order, and before anything else is filled in.
+ */
+int __must_check vqp_stream_await(struct vqp_stream *s, u32 bytes, struct vqp_sge *pieces,
+				  u32 most);
+/* The first `bytes` bytes that are awaited are there. Under the stream's lock. */
+void vqp_stream_arrived(struct vqp_stream *s, u32 bytes);
+/*
+ * The last `bytes` bytes that are awaited, or all if there are not so many, never come. As above.
+ */
+void vqp_stream_cancel(struct vqp_stream *s, u32 bytes);
 /* Wake the reader if it waits and there is enough to read. */
 void vqp_stream_tell(struct vqp_stream *to);
 

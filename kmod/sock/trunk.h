@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A trunk is what leads from a namespace to an address on another node: a VQP of the kernel's,
- * which all connections between the two share, and which takes frames to the hub (hub.h) there. The
- * other direction has a trunk of its own.
+ * which all connections between the two share, and which takes frames to the hub (hub.h) there.
+ * The other direction has a trunk of its own.
  *
- * It is made when a connection first wants it, and a work of its own opens it: the address may have
- * to be looked up, and the node to be resolved. One that failed is not tried again for a second. A
- * namespace has TRUNKS_MAX at most; one without connections makes room.
+ * It is made when a connection first wants it, and a work of its own opens it: the address may
+ * have to be looked up, and the node to be resolved. One that failed is not tried again for a
+ * second. A namespace has TRUNKS_MAX at most; one without connections makes room.
  *
  * A VQP delivers each frame once and in order, or fails. Then the frames that may not have arrived
  * are kept in order (trunk_again.c), new ones wait, and the trunk is opened anew while there is
@@ -17,12 +17,13 @@
  * The first frame of a trunk is BYE, by which the peer learns that connections are broken which an
  * earlier trunk had.
  *
- * Frames with bytes of a stream are posted by the program that sends them, and the first of an end
- * by the thread that makes it. All others are by the trunk's work, which asks the connections that
- * are due for them.
+ * Frames with bytes of a stream, or that tell of a parcel (parcel.h), are posted by the program
+ * that sends them, and the first of an end by the thread that makes it. All others are by the
+ * trunk's work, which asks the connections that are due for them. A trunk also READs the parcels of
+ * its peer (fetch.h).
  *
- * Locks, outermost first: vqp.lock, under which frames complete; vqp_stream.lock; vqp_trunk.lock.
- * All are taken with bottom halves off.
+ * Locks, outermost first: vqp.lock, under which frames and READs complete; vqp_stream.lock;
+ * vqp_trunk.lock; that of a shelf. All are taken with bottom halves off.
  */
 #ifndef VQP_SOCK_TRUNK_H
 #define VQP_SOCK_TRUNK_H
@@ -38,6 +39,10 @@
 
 struct vqp;
 struct vqp_ns;
+struct vqp_shelf;
+
+/* For so long a trunk goes on trying for connections that are closed, and for answers. */
+#define VQP_TRUNK_ORPHAN_JIFFIES	(60 * HZ)
 
 struct vqp_trunk_user;
 
@@ -59,7 +64,10 @@ struct vqp_trunk_user_ops {
 	void (*room)(struct vqp_trunk_user *user);
 	/* Post what the peer is to be told. 0; -EAGAIN: there is no room for all; -ENOMEM. */
 	int (*tell)(struct vqp_trunk_user *user);
-	/* The peer has ended the connection, or has no such any more; or the trunk is over. */
+	/*
+	 * The peer has ended the connection, or has no such any more; or the trunk is over, or what
+	 * is to be told is given up.
+	 */
 	void (*broken)(struct vqp_trunk_user *user);
 };
 
@@ -114,6 +122,12 @@ struct vqp_trunk {
 	struct list_head again;
 	struct list_head resend;	/* before those: what a VQP is being given; of its opener */
 	u32 nframes;			/* what is posted, or in these lists */
+	struct vqp_shelf *shelf;	/* where parcels are put (shelf.h), referenced; or NULL */
+	unsigned long shelf_at;		/* None is, before this time, in jiffies. */
+	struct list_head fetches;	/* parcels that `fetch` is to READ (fetch.h), in order */
+	u32 nfetches;			/* these, and what is being READ */
+	struct work_struct fetch;
+	struct vqp *fetcher;		/* the VQP that READs; of that work alone */
 };
 
 /* A frame on its way, and the memory of its bytes. */
@@ -121,6 +135,7 @@ struct vqp_frame_send {
 	struct vqp_trunk *trunk;	/* referenced */
 	struct vqp_trunk_user *user;	/* referenced; NULL: it is no connection's */
 	u32 bytes;			/* of the connection's stream */
+	bool waits;			/* A program posts it, and waits if the trunk is full. */
 	bool charged;			/* A page of the budget is charged for it. */
 	u8 type;			/* enum vqp_frame_type */
 	struct vqp_send send;		/* It ends in a flexible array, and so comes last. */
@@ -155,13 +170,22 @@ void vqp_trunk_put(struct vqp_trunk *trunk);	/* any context */
  */
 void vqp_trunks_end(struct vqp_ns *ns);
 
+/* All trunks have ended: wait until their shelves have, which devices may READ until then. */
+void vqp_trunks_flush(void);
+
+/* Drop the shelves that trunks have not used for a while. Returns whether any is left. */
+bool vqp_trunks_tidy(void);
+
 /*
  * A number that no connection of this node and no BYE has had for long, and which is after all of
  * them. It is random enough that those of an earlier life of the node mean nothing.
  */
 u32 vqp_trunk_number(void);
 
-/* A frame with room for so many bytes behind its header; or NULL. Process context. */
+/*
+ * A frame with room for so many bytes behind its header, be they of the stream or a parcel; or
+ * NULL. Process context.
+ */
 struct vqp_frame_send *vqp_trunk_frame(struct vqp_trunk *trunk, struct vqp_trunk_user *user,
 				       u32 bytes);
 void vqp_trunk_frame_free(struct vqp_frame_send *f);	/* one that was not posted; any context */
@@ -173,7 +197,7 @@ static inline u8 *vqp_frame_of(struct vqp_frame_send *f)
 
 /*
  * Post a frame. 0: ops->sent() follows; -EAGAIN: the trunk is full of frames, or is not up;
- * ops->room() follows if the frame has bytes; -EIO: it is over. Process context, without locks.
+ * ops->room() follows if the frame `waits`; -EIO: it is over. Process context, without locks.
  */
 int __must_check vqp_trunk_post(struct vqp_frame_send *f, const struct vqp_frame *frame);
 

@@ -11,9 +11,6 @@
 #include "sock/trunk.h"
 #include "sock/trunk_internal.h"
 
-/* For so long a trunk goes on trying for connections that are closed, and for answers. */
-#define TRUNK_ORPHAN_JIFFIES	(60 * HZ)
-
 static struct vqp_frame_send *again_frame(struct vqp_msg *msg)
 {
 	return container_of(msg, struct vqp_frame_send, send.msg);
@@ -71,7 +68,7 @@ int vqp_trunk_send_again(struct vqp_trunk *trunk, struct vqp *vqp)
 /* What a trunk goes on trying for. */
 enum again_rest {
 	AGAIN_ALL,
-	AGAIN_LATE,			/* TRUNK_ORPHAN_JIFFIES are over. */
+	AGAIN_LATE,			/* VQP_TRUNK_ORPHAN_JIFFIES are over. */
 	AGAIN_NONE,
 };
 
@@ -134,7 +131,8 @@ void vqp_trunk_give_up(struct vqp_trunk *trunk, bool all)
 	LIST_HEAD(frames);
 
 	spin_lock_bh(&trunk->lock);
-	if (!all && trunk->tries && time_after(jiffies, trunk->failed_at + TRUNK_ORPHAN_JIFFIES))
+	if (!all && trunk->tries &&
+	    time_after(jiffies, trunk->failed_at + VQP_TRUNK_ORPHAN_JIFFIES))
 		rest = AGAIN_LATE;
 	list_splice_tail_init(&trunk->resend, &trunk->again);
 	trunk->nframes -= again_take_frames(&trunk->again, rest, &frames);
@@ -142,6 +140,8 @@ void vqp_trunk_give_up(struct vqp_trunk *trunk, bool all)
 	trunk->nreplies -= again_take_frames(&trunk->replies, rest, &frames);
 	while ((user = again_take_due(trunk, rest))) {
 		spin_unlock_bh(&trunk->lock);
+		/* One that was closed ends with what it had to tell. */
+		user->ops->broken(user);
 		user->ops->put(user);
 		cond_resched();
 		spin_lock_bh(&trunk->lock);

@@ -14,6 +14,10 @@ void vqp_trunk_queue_work(struct vqp_trunk *trunk);
 
 /* The same a moment later, when there may be memory again. By the work. */
 void vqp_trunk_queue_later(struct vqp_trunk *trunk);
+/* Have its parcels fetched; under trunk->lock, since nobody does once the trunk is over. */
+void vqp_trunk_queue_fetch(struct vqp_trunk *trunk);
+/* Run what may wait for peers. Any context. */
+void vqp_trunk_queue_slow(struct work_struct *work);
 
 /* The state; FAILED if its VQP has failed. Process context. */
 enum vqp_trunk_state vqp_trunk_check(struct vqp_trunk *trunk);

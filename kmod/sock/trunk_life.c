@@ -12,6 +12,8 @@
 #include "meta/lookup.h"
 #include "ns/namespace.h"
 #include "queue/vqp.h"
+#include "sock/fetch.h"
+#include "sock/shelf.h"
 #include "sock/trunk.h"
 #include "sock/trunk_internal.h"
 
@@ -24,7 +26,10 @@
 #define TRUNK_RESUME_JIFFIES	(16 * HZ)
 #define TRUNK_MEMORY_JIFFIES	(HZ / 10)	/* after which a frame is tried for again */
 
-/* What opens trunks waits for lookups and neighbours, and what posts frames waits for nobody. */
+/*
+ * What opens trunks waits for lookups and neighbours, and so does what fetches parcels or ends
+ * shelves; what posts frames waits for nobody.
+ */
 static struct workqueue_struct *trunk_wq, *trunk_open_wq;
 static atomic_t trunk_latest_number;
 
@@ -73,6 +78,19 @@ void vqp_trunk_queue_later(struct vqp_trunk *trunk)
 	if (trunk->state == VQP_TRUNK_UP)
 		trunk_queue_open(trunk, TRUNK_MEMORY_JIFFIES);
 	spin_unlock_bh(&trunk->lock);
+}
+
+void vqp_trunk_queue_fetch(struct vqp_trunk *trunk)
+{
+	lockdep_assert_held(&trunk->lock);
+	kref_get(&trunk->ref);
+	if (!queue_work(trunk_open_wq, &trunk->fetch))
+		vqp_trunk_put(trunk);
+}
+
+void vqp_trunk_queue_slow(struct work_struct *work)
+{
+	queue_work(trunk_open_wq, work);
 }
 
 /* ---- Opening ---- */
@@ -324,12 +342,15 @@ struct vqp_trunk *vqp_trunk_alloc(struct vqp_ns *ns, const u8 *gid)
 	memcpy(trunk->gid, gid, VQP_GID_BYTES);
 	INIT_WORK(&trunk->work, trunk_work);
 	INIT_DELAYED_WORK(&trunk->open, trunk_open_work);
+	INIT_WORK(&trunk->fetch, vqp_fetch_work);
+	INIT_LIST_HEAD(&trunk->fetches);
 	spin_lock_init(&trunk->lock);
 	trunk->number = vqp_trunk_number();
 	trunk->retry_at = jiffies;
 	trunk->resume_at = jiffies;
 	trunk->refused_until = jiffies;
 	trunk->silent_until = jiffies;
+	trunk->shelf_at = jiffies;
 	INIT_LIST_HEAD(&trunk->users);
 	INIT_LIST_HEAD(&trunk->due);
 	INIT_LIST_HEAD(&trunk->waiting);
@@ -366,11 +387,20 @@ void vqp_trunk_end(struct vqp_trunk *trunk)
 		vqp_trunk_put(trunk);
 	if (cancel_work_sync(&trunk->work))
 		vqp_trunk_put(trunk);
+	if (cancel_work_sync(&trunk->fetch))
+		vqp_trunk_put(trunk);
 	trunk_fail(trunk);
+	vqp_fetch_end(trunk);
+	vqp_shelf_drop(trunk, false);
 	/* What completed meanwhile has queued it, perhaps; it does nothing. */
 	if (cancel_work_sync(&trunk->work))
 		vqp_trunk_put(trunk);
 	vqp_trunk_put(trunk);
+}
+
+void vqp_trunks_flush(void)
+{
+	flush_workqueue(trunk_open_wq);
 }
 
 int __init vqp_trunk_init(void)

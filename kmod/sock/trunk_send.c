@@ -9,7 +9,7 @@
 
 #define TRUNK_REPLIES_MAX	256
 /*
- * A trunk takes no more bytes of streams while so many frames are under way: two windows of a flow,
+ * A trunk takes no more of programs while so many frames are under way: two windows of a flow,
  * so that it never runs dry, and control frames do not stand behind many.
  */
 #define TRUNK_FRAMES_MAX	128
@@ -117,7 +117,7 @@ static bool trunk_may_post(const struct vqp_trunk *trunk, const struct vqp_frame
 	if (trunk->state == VQP_TRUNK_OPENING)
 		return f->type == VQP_FRAME_BYE && trunk->vqp;
 	return trunk->state == VQP_TRUNK_UP &&
-	       trunk->nframes < (f->bytes ? TRUNK_FRAMES_MAX : TRUNK_POSTED_MAX);
+	       trunk->nframes < (f->waits ? TRUNK_FRAMES_MAX : TRUNK_POSTED_MAX);
 }
 
 /* The VQP to post a frame to, referenced, of which the trunk counts one more; or ERR_PTR(). */
@@ -132,7 +132,7 @@ static struct vqp *trunk_enter(struct vqp_trunk *trunk, const struct vqp_frame_s
 	} else if (trunk->state == VQP_TRUNK_OVER) {
 		vqp = ERR_PTR(-EIO);
 	} else {
-		if (f->bytes)
+		if (f->waits)
 			trunk_wait(trunk, f->user);
 		/* It is to be opened, perhaps. */
 		if (trunk->state != VQP_TRUNK_UP)
@@ -149,7 +149,7 @@ void vqp_trunk_frame_prepare(struct vqp_frame_send *f)
 	f->send.kbuf = vqp_frame_of(f);
 	f->send.done = trunk_sent;
 	f->send.msg.op = VQP_OP_SEND;
-	f->send.msg.bytes = VQP_FRAME_HEADER + f->bytes;
+	f->send.msg.bytes = vqp_frame_head(f->type) + f->bytes;
 }
 
 /* Post a frame whose header is written. */
@@ -172,7 +172,7 @@ static int trunk_post(struct vqp_frame_send *f)
 	/* The VQP has failed, for a VQP has more room than TRUNK_POSTED_MAX. */
 	spin_lock_bh(&trunk->lock);
 	trunk->nframes--;
-	if (f->bytes)
+	if (f->waits)
 		trunk_wait(trunk, f->user);
 	spin_unlock_bh(&trunk->lock);
 	vqp_trunk_queue_work(trunk);

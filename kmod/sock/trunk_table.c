@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "ns/namespace.h"
 #include "queue/vqp.h"
+#include "sock/shelf.h"
 #include "sock/trunk.h"
 #include "sock/trunk_internal.h"
 
@@ -145,6 +146,19 @@ struct vqp_trunk *vqp_trunk_get(struct vqp_ns *ns, const u8 *gid, enum vqp_trunk
 		return ERR_PTR(ret);
 	}
 	return trunk;
+}
+
+bool vqp_trunks_tidy(void)
+{
+	struct vqp_trunk *trunk;
+	bool any = false;
+	int bkt;
+
+	spin_lock(&trunks_lock);
+	hash_for_each(trunks, bkt, trunk, node)
+		any |= vqp_shelf_drop(trunk, true);
+	spin_unlock(&trunks_lock);
+	return any;
 }
 
 void vqp_trunk_look(struct vqp_trunk *trunk, struct vqp_trunk_info *info)

@@ -15,6 +15,19 @@ load far-nodes
 	on 1 'goes_on /run/vqp/go'
 }
 
+@test "large pieces that cannot be fetched come nevertheless" {
+	on 2 'sock far serve 10.95.2.2 7016; events sock_declined >/run/vqp/declined'
+	on 1 'by_parcels ways 1 0 sock near talk 10.95.2.2 7016 2000000
+		for ((i = 0; i < 4; i++)); do ways 1 0 sock near pour 10.95.2.2 7016 "/run/vqp/go-$i" 65536; done
+		sent=$(events sock_parcels)
+		within 60 eval "((\$(events sock_parcels) > sent + 20))"'
+	# node 2 is told of what it may READ, and is not heard
+	fault loss 2 100%
+	on 2 'within 60 eval "((\$(events sock_declined) > \$(</run/vqp/declined)))"'
+	fault off
+	on 1 'for ((i = 0; i < 4; i++)); do goes_on "/run/vqp/go-$i"; done'
+}
+
 @test "an idle connection is used when the link was down for ten seconds, and the device away" {
 	on 2 'sock far serve 10.95.2.2 7019'
 	on 1 'ways 1 0 sock near talk_connected 10.95.2.2 7019 /run/vqp/go'

@@ -16,6 +16,15 @@ ways() {
 	[[ "$far $tcp" == "$1 $2" ]] || { echo "far $far, TCP $tcp; not $1 and $2" >&2; return 1; }
 }
 
+# COMMAND...: this node sends parcels meanwhile, and fetches those of others.
+by_parcels() {
+	local sent fetched
+	sent=$(events sock_parcels) fetched=$(events sock_fetched)
+	"$@"
+	sent=$(($(events sock_parcels) - sent)) fetched=$(($(events sock_fetched) - fetched))
+	((sent > 9 && fetched > 9)) || { echo "parcels: $sent were sent, $fetched fetched" >&2; return 1; }
+}
+
 # FILE: what waits for it goes on, and comes to its end, however long a packet was not sent again.
 goes_on() {
 	touch "$1"

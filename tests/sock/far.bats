@@ -18,6 +18,11 @@ load far-nodes
 	on 1 'ways 1 0 sock near talk 10.95.2.2 7000 3000000'
 }
 
+@test "far: large pieces are fetched, and arrive whole and in order both ways" {
+	on 2 'sock far serve 10.95.2.2 7027'
+	on 1 'by_parcels ways 1 0 sock near talk 10.95.2.2 7027 8000000'
+}
+
 @test "far: many one after another, and many at a time" {
 	on 2 'sock far serve 10.95.2.2 7000; sock far hold 10.95.2.2 7001'
 	on 1 'for ((i = 0; i < 10; i++)); do ways 1 0 sock near talk 10.95.2.2 7000 10; done
@@ -108,6 +113,21 @@ load far-nodes
 	fault loss 1 1%
 	fault loss 2 1%
 	on 1 'ways 1 0 sock near talk 10.95.2.2 7014 2000000'
+}
+
+@test "far: with loss, large pieces do, too" {
+	on 2 'sock far serve 10.95.2.2 7028'
+	fault loss 1 1%
+	fault loss 2 1%
+	on 1 'by_parcels ways 1 0 sock near talk 10.95.2.2 7028 3000000'
+}
+
+@test "a namespace that goes while large pieces are under way leaves nothing of them" {
+	on 2 'sock far serve 10.95.2.2 7029'
+	on 1 'by_parcels ways 1 0 sock near talk 10.95.2.2 7029 2000000
+		for ((i = 0; i < 4; i++)); do ways 1 0 sock near pour 10.95.2.2 7029 /run/vqp/never 65536; done'
+	on 2 'sleep 1; vqpctl ns del --tenant 9 --address 10.95.2.2'
+	on 1 'eventually eval "[[ \$(ss_of 7029 length) == 0 ]]"'
 }
 
 @test "vqpctl ss: far connections, the node and the flow by which they go, and what that has sent again" {

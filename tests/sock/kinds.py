@@ -322,9 +322,9 @@ def told(address, port, when, *options):
     os.rename(when + ".new", when + ".done")
 
 
-def pour(address, port, when):
-    """In the background: have an echo as much as it takes, until the file `when` is there, which is renamed when all has
-    come back, once and in order."""
+def pour(address, port, when, size="4096"):
+    """In the background: have an echo as much as it takes, in pieces of that size, until the file `when` is there, which
+    is renamed when all has come back, once and in order."""
     s = make()
     s.connect((address, int(port)))
     background()()
@@ -332,7 +332,7 @@ def pour(address, port, when):
     sent = 0
 
     def block(i):
-        return hashlib.sha512(str(i).encode()).digest() * 64
+        return hashlib.sha512(str(i).encode()).digest() * (int(size) // 64)
 
     def send():
         nonlocal sent
@@ -344,7 +344,7 @@ def pour(address, port, when):
     t = threading.Thread(target=send)
     t.start()
     got = 0
-    while piece := s.recv(4096, socket.MSG_WAITALL):
+    while piece := s.recv(int(size), socket.MSG_WAITALL):
         assert piece == block(got), got
         got += 1
     t.join()
