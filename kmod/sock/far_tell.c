@@ -101,14 +101,18 @@ static bool far_tell_begin(struct vqp_far *far)
 	return begun;
 }
 
-/* The next frame that is due; false: there is none, and others may post what will be. */
+/*
+ * What is to be posted next: a frame, or if it has no type, what was declined. False: nothing, and
+ * others may post what will be.
+ */
 static bool far_tell_next(struct vqp_far *far, struct vqp_frame *frame, u16 *due)
 {
 	bool any;
 
+	frame->type = 0;
 	spin_lock_bh(&far->s.lock);
 	*due = far->due;
-	any = far_next(far, frame);
+	any = vqp_parcels_are_due(far) || far_next(far, frame);
 	far->telling = any;
 	spin_unlock_bh(&far->s.lock);
 	return any;
@@ -128,13 +132,12 @@ int vqp_far_tell(struct vqp_trunk_user *user)
 	struct vqp_far *far = vqp_far_of_user(user);
 	struct vqp_frame frame = { };
 	u16 due = 0;
-	int ret;
+	int ret = 0;
 
 	if (!far_tell_begin(far))
 		return 0;
-	ret = vqp_parcels_resend(far);
 	while (!ret && far_tell_next(far, &frame, &due))
-		ret = far_tell_one(far, &frame);
+		ret = frame.type ? far_tell_one(far, &frame) : vqp_parcels_resend(far);
 	if (far_tells_later(&frame, ret)) {
 		far_tell_stop(far, due);
 		return ret;

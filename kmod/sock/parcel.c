@@ -224,6 +224,11 @@ int vqp_parcel_send(struct vqp_far *far, struct msghdr *msg, u32 n)
 
 /* ---- What was declined ---- */
 
+bool vqp_parcels_are_due(struct vqp_far *far)
+{
+	return parcel_first(far) && far->declined && !far->posting;
+}
+
 /* The next bytes of the first parcel, in f. Returns how many these are; 0: none, or not now. */
 static u32 parcel_cut(struct vqp_far *far, struct vqp_frame_send *f, struct vqp_frame *frame)
 {
@@ -232,8 +237,8 @@ static u32 parcel_cut(struct vqp_far *far, struct vqp_frame_send *f, struct vqp_
 	u32 n = 0;
 
 	spin_lock_bh(&s->lock);
-	p = parcel_first(far);
-	if (p && far->declined && !far->posting) {
+	if (vqp_parcels_are_due(far)) {
+		p = parcel_first(far);
 		n = min_t(u32, p->room.bytes - p->sent, VQP_FRAME_DATA_MAX);
 		n = min(n, READ_ONCE(far->trunk->frame_bytes));
 		memcpy(vqp_frame_of(f) + VQP_FRAME_HEADER, p->room.data + p->sent, n);

@@ -40,9 +40,12 @@ int __must_check vqp_parcels_settle(struct vqp_far *far, u32 seq, bool declined)
  */
 void vqp_parcels_drop(struct vqp_far *far, bool safe);
 
+/* Are there bytes that the peer has declined, to be posted now? Under the stream's lock. */
+bool vqp_parcels_are_due(struct vqp_far *far);
+
 /*
  * Post DATA frames with the bytes that the peer has declined. 0; -EAGAIN: not all now; or the
- * connection is to break. By the trunk's work.
+ * connection is to break. By the thread that tells the peer (far_tell.c).
  */
 int vqp_parcels_resend(struct vqp_far *far);
 
