@@ -500,6 +500,17 @@ void vqp_stream_fill(struct vqp_stream *to, u32 n)
 	spin_unlock_bh(&to->lock);
 }
 
+/* Room as by stream_try_room(), with a new chunk that the reader's memcg pays if one is needed. */
+static void *stream_owed_room(struct vqp_stream *to, struct chunk **new, u32 *n,
+			      struct mem_cgroup *memcg)
+{
+	void *room;
+
+	while (!(room = stream_try_room(to, new, n)))
+		*new = chunk_alloc_owed(memcg);
+	return room;
+}
+
 int vqp_stream_append(struct vqp_stream *s, const void *data, u32 bytes)
 {
 	struct mem_cgroup *memcg = stream_memcg_get(s);
@@ -510,14 +521,10 @@ int vqp_stream_append(struct vqp_stream *s, const void *data, u32 bytes)
 
 	while (bytes) {
 		n = bytes;
-		room = stream_try_room(s, &new, &n);
+		room = stream_owed_room(s, &new, &n, memcg);
 		if (IS_ERR(room)) {
 			ret = PTR_ERR(room);
 			break;
-		}
-		if (!room) {
-			new = chunk_alloc_owed(memcg);
-			continue;
 		}
 		memcpy(room, data, n);
 		vqp_stream_fill(s, n);
@@ -561,11 +568,7 @@ int vqp_stream_await(struct vqp_stream *s, u32 bytes, struct vqp_sge *pieces, u3
 
 	while (left) {
 		n = left;
-		room = count < most ? stream_try_room(s, &new, &n) : ERR_PTR(-E2BIG);
-		if (!room) {
-			new = chunk_alloc_owed(memcg);
-			continue;
-		}
+		room = count < most ? stream_owed_room(s, &new, &n, memcg) : ERR_PTR(-E2BIG);
 		if (IS_ERR(room)) {
 			spin_lock_bh(&s->lock);
 			vqp_stream_cancel(s, bytes - left);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A trunk is what leads from a namespace to an address on another node: a VQP of the kernel's,
- * which all connections between the two share, and which takes frames to the hub (hub.h) there.
- * The other direction has a trunk of its own.
+ * which all connections between the two share, and which takes frames to the hub (hub.h) there. The
+ * other direction has a trunk of its own.
  *
- * It is made when a connection first wants it, and a work of its own opens it: the address may
- * have to be looked up, and the node to be resolved. One that failed is not tried again for a
- * second. A namespace has TRUNKS_MAX at most; one without connections makes room.
+ * It is made when a connection first wants it, and a work of its own opens it: the address may have
+ * to be looked up, and the node to be resolved. One that failed is not tried again for a second. A
+ * namespace has TRUNKS_MAX at most; one without connections makes room.
  *
  * A VQP delivers each frame once and in order, or fails. Then the frames that may not have arrived
  * are kept in order (trunk_again.c), new ones wait, and the trunk is opened anew while there is
