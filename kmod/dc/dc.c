@@ -190,7 +190,8 @@ static void dc_input_answer(const u8 *gid, const struct vqp_pkt *pkt)
 	vqp_put(vqp);
 }
 
-static void dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes)
+static void dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes,
+		     bool ce)
 {
 	struct vqp_peer *peer;
 	struct vqp_pkt pkt;
@@ -199,6 +200,7 @@ static void dc_input(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *
 		vqp_count_event(VQP_EV_RX_MALFORMED);
 		return;
 	}
+	pkt.ce = ce;
 	trace_vqp_rx_packet(lane->index, gid, pkt.flow, pkt.op, pkt.psn, bytes);
 	switch (pkt.op) {
 	case VQP_OP_ACK:

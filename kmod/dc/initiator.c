@@ -290,18 +290,20 @@ static struct initiator_before initiator_enter(struct vqp *vqp)
 	lockdep_assert_held(&vqp->lock);
 	/* While a namespace of a higher priority sends, the flow may have one packet in flight. */
 	tx->cap = vqp_prio_yields(vqp->ns) ? 1 : 0;
-	return (struct initiator_before) { .cwnd = tx->cwnd, .resent = tx->packets_resent };
+	return (struct initiator_before) { .cwnd = vqp_congestion_window(&tx->cc),
+					   .resent = tx->packets_resent };
 }
 
 static void initiator_leave(struct vqp *vqp, const struct initiator_before *before)
 {
 	struct vqp_tx *tx = &vqp->dc.tx;
+	const u32 cwnd = vqp_congestion_window(&tx->cc);
 
 	if (tx->cap && vqp_tx_is_capped(tx))
 		vqp_count_event(VQP_EV_YIELDED);
-	if (tx->cwnd != before->cwnd)
-		trace_vqp_cwnd(tx->flow, vqp->qp_num, before->cwnd, tx->cwnd, tx->ssthresh,
-			       tx->srtt_us);
+	if (cwnd != before->cwnd)
+		trace_vqp_cwnd(tx->flow, vqp->qp_num, before->cwnd, cwnd,
+			       tx->cc.ssthresh / VQP_CWND_ONE, tx->cc.srtt_us);
 	if (tx->packets_resent != before->resent)
 		trace_vqp_resend(tx->flow, vqp->qp_num, tx->packets_resent, tx->rto_us);
 }

@@ -2,6 +2,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <net/inet_ecn.h>
 #include <rdma/ib_cache.h>
 #include "base/compat.h"
 #include "base/counters.h"
@@ -221,8 +222,18 @@ static int lane_post_recv(struct vqp_lane *lane, u32 i)
 	return ib_post_recv(lane->qp, &wr, NULL);
 }
 
-/* The GID of the sending node, from the GRH or from the IPv4 header in place of it. */
-static int lane_source(const struct ib_wc *wc, const void *grh, union ib_gid *sgid)
+/* Has the network marked the packet? `type` is that of its header (RFC 3168). */
+static bool lane_is_marked(const void *header, enum rdma_network_type type)
+{
+	const union rdma_network_hdr *hdr = header;
+
+	if (type == RDMA_NETWORK_IPV4)
+		return INET_ECN_is_ce(hdr->roce4grh.tos);
+	return INET_ECN_is_ce(be32_to_cpu(hdr->ibgrh.version_tclass_flow) >> 20);
+}
+
+/* The GID of the sending node, and the mark, from the GRH or from the IPv4 header in its place. */
+static int lane_source(const struct ib_wc *wc, const void *grh, union ib_gid *sgid, bool *ce)
 {
 	enum rdma_network_type type = RDMA_NETWORK_IPV6;
 	union ib_gid dgid;
@@ -233,6 +244,7 @@ static int lane_source(const struct ib_wc *wc, const void *grh, union ib_gid *sg
 		type = wc->network_hdr_type;
 	else if (ib_get_rdma_header_version(grh) == 4)
 		type = RDMA_NETWORK_IPV4;
+	*ce = lane_is_marked(grh, type);
 	return ib_get_gids_from_rdma_hdr(grh, type, sgid, &dgid);
 }
 
@@ -242,6 +254,7 @@ static void lane_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct vqp_lane *lane = cq->cq_context;
 	u32 i = buf - lane->rx;
 	union ib_gid sgid;
+	bool ce;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		/* A lane that sends nothing would learn of it in no other way. */
@@ -255,11 +268,11 @@ static void lane_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 				   LANE_GRH_BYTES, DMA_FROM_DEVICE);
 	ib_dma_sync_single_for_cpu(lane->parent->dev, buf->dma, PAGE_SIZE, DMA_FROM_DEVICE);
 	if (wc->byte_len <= LANE_GRH_BYTES || wc->byte_len > LANE_GRH_BYTES + PAGE_SIZE ||
-	    lane_source(wc, lane->grh + i * LANE_GRH_BYTES, &sgid))
+	    lane_source(wc, lane->grh + i * LANE_GRH_BYTES, &sgid, &ce))
 		vqp_count_event(VQP_EV_RX_MALFORMED);
 	else
 		lane->parent->input(lane, sgid.raw, wc->src_qp, page_address(buf->page),
-				    wc->byte_len - LANE_GRH_BYTES);
+				    wc->byte_len - LANE_GRH_BYTES, ce);
 	ib_dma_sync_single_for_device(lane->parent->dev, buf->dma, PAGE_SIZE, DMA_FROM_DEVICE);
 	/* A failed post costs the lane one receive. It fails only when the device is going. */
 	if (unlikely(lane_post_recv(lane, i)))

@@ -38,7 +38,8 @@ struct vqp_device_user {
 	 * A packet has arrived from node `gid`, QP `qpn`. One user takes packets. Called with
 	 * bottom halves off.
 	 */
-	void (*input)(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
+	void (*input)(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes,
+		      bool ce);
 };
 
 struct vqp_parent {
@@ -58,7 +59,8 @@ struct vqp_parent {
 	u64 pool_bytes;			/* the memory of the lanes, and of users for them */
 	u32 life;			/* unique among the parents of this load of the module */
 	/* A copy of vqp_device_user.input, which one user has. */
-	void (*input)(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes);
+	void (*input)(struct vqp_lane *lane, const u8 *gid, u32 qpn, const void *buf, u32 bytes,
+		      bool ce);
 	struct delayed_work *recheck;	/* It checks whether this is still a good parent. */
 	bool broken;			/* A lane has failed for good. */
 };

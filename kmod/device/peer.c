@@ -5,6 +5,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include <net/inet_ecn.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 #include "base/compat.h"
@@ -123,7 +124,8 @@ static struct ib_ah *peer_create_ah(struct vqp_parent *parent, const u8 *gid)
 		return ERR_CAST(sgid);
 	memcpy(dgid.raw, gid, VQP_GID_BYTES);
 	rdma_ah_set_port_num(&attr, parent->gid.port);
-	rdma_ah_set_grh(&attr, &dgid, 0, sgid->index, PEER_HOP_LIMIT, 0);
+	/* Switches may mark packets instead of dropping them: dc heeds marks. */
+	rdma_ah_set_grh(&attr, &dgid, 0, sgid->index, PEER_HOP_LIMIT, INET_ECN_ECT_0);
 	ah = rdma_create_user_ah(parent->pd, &attr, NULL);
 	rdma_put_gid_attr(sgid);
 	return ah;
@@ -353,7 +355,7 @@ static void peer_packet_input(const struct peer_packet *p, const struct vqp_pare
 		return;
 	}
 	local_bh_disable();
-	parent->input(p->lane, p->gid, p->qpn, p->buf, p->bytes);
+	parent->input(p->lane, p->gid, p->qpn, p->buf, p->bytes, false);
 	local_bh_enable();
 }
 

@@ -121,6 +121,7 @@ struct vqp_rx {
 	struct list_head held;		/* unless FREE: the packets behind the gap, by PSN */
 	struct vqp_mask held_mask;	/* the PSNs from `psn` on that are held */
 	u32 untold;			/* packets held since the latest NAK */
+	u8 marks;			/* packets that came marked since the latest answer */
 	u8  nfound;			/* the number of results in `found` */
 	u8  found_last;			/* the place of the latest result in `found` */
 	struct {

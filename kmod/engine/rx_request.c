@@ -7,7 +7,9 @@
 
 /* ---- Answers ---------------------------------------------------------- */
 
-static void vqp_rx_fill(const struct vqp_rx_call *call, struct vqp_pkt *answer, u8 op)
+/* rx is NULL if the flow has no context. */
+static void vqp_rx_fill(const struct vqp_rx_call *call, struct vqp_rx *rx, struct vqp_pkt *answer,
+			u8 op)
 {
 	memset(answer, 0, sizeof(*answer));
 	answer->op = op;
@@ -16,13 +18,17 @@ static void vqp_rx_fill(const struct vqp_rx_call *call, struct vqp_pkt *answer, 
 	answer->flow = call->pkt->flow;
 	answer->psn = call->pkt->psn;
 	answer->turn = call->pkt->turn;
+	if (rx) {
+		answer->marks = rx->marks;
+		rx->marks = 0;
+	}
 }
 
 static void vqp_rx_ack(const struct vqp_rx_call *call, struct vqp_rx *rx)
 {
 	struct vqp_pkt answer;
 
-	vqp_rx_fill(call, &answer, VQP_OP_ACK);
+	vqp_rx_fill(call, rx, &answer, VQP_OP_ACK);
 	answer.ack_psn = rx->psn;
 	rx->unacked = 0;
 	call->tab->ops->reply(call->reply_to, &answer, rx, 0, 0, 0);
@@ -32,7 +38,7 @@ void vqp_rx_nak(const struct vqp_rx_call *call, struct vqp_rx *rx, u32 ack_psn, 
 {
 	struct vqp_pkt answer;
 
-	vqp_rx_fill(call, &answer, VQP_OP_NAK);
+	vqp_rx_fill(call, rx, &answer, VQP_OP_NAK);
 	answer.ack_psn = ack_psn;
 	answer.nak = nak;
 	if (nak == VQP_NAK_SEQ) {
@@ -51,7 +57,7 @@ void vqp_rx_challenge(const struct vqp_rx_call *call, u32 echo)
 {
 	struct vqp_pkt answer;
 
-	vqp_rx_fill(call, &answer, VQP_OP_NAK);
+	vqp_rx_fill(call, NULL, &answer, VQP_OP_NAK);
 	answer.ack_psn = call->pkt->psn;
 	answer.nak = VQP_NAK_STALE;
 	answer.echo = echo;
@@ -69,7 +75,7 @@ static void vqp_rx_respond(const struct vqp_rx_call *call, struct vqp_rx *rx)
 	do {
 		const u32 bytes = min_t(u32, pkt->msg_bytes - done, call->tab->payload_bytes);
 
-		vqp_rx_fill(call, &answer, VQP_OP_READ_RESP);
+		vqp_rx_fill(call, rx, &answer, VQP_OP_READ_RESP);
 		answer.offset = pkt->offset + done;
 		answer.payload_bytes = bytes;
 		if (call->tab->ops->reply(call->reply_to, &answer, rx,
@@ -104,7 +110,7 @@ static void vqp_rx_tell_found(const struct vqp_rx_call *call, struct vqp_rx *rx)
 	}
 	before = cpu_to_be64(rx->found[vqp_rx_found(rx, age)].before);
 	rx->unacked = 0;
-	vqp_rx_fill(call, &answer, VQP_OP_READ_RESP);
+	vqp_rx_fill(call, rx, &answer, VQP_OP_READ_RESP);
 	answer.payload = &before;
 	answer.payload_bytes = sizeof(before);
 	call->tab->ops->reply(call->reply_to, &answer, rx, 0, 0, sizeof(before));
@@ -376,6 +382,8 @@ void vqp_rx_input(const struct vqp_rx_call *call, struct vqp_rx *rx)
 
 	if ((pkt->flags & VQP_PKT_OPEN) && !vqp_rx_matches(call, rx))
 		return;
+	if (pkt->ce && rx->marks < VQP_PKT_MARKS_MAX)
+		rx->marks++;
 	if (vqp_psn_before(pkt->psn, rx->psn)) {
 		vqp_rx_duplicate(call, rx);
 		return;

@@ -16,7 +16,7 @@
  * which of the packets behind the gap it holds. The initiator sends the packets again that the
  * target must have missed, or all of them if the target holds none. A READ chunk is idempotent:
  * when the end of its response or of a later response arrives, the initiator requests what is
- * missing again, from the first to the last missing packet. An atomic is carried out once: the
+ * missing again. An atomic is carried out once: the
  * target remembers the results of the last VQP_READ_CHUNKS atomics, and no more atomics than
  * that are outstanding.
  *
@@ -24,10 +24,10 @@
  * repeats the turn of the packet that it answers. An answer to an earlier turn is therefore never
  * taken for news, and a round trip can be measured however often a packet is sent.
  *
- * Window: a loss cuts the window, but to no less than half within one round trip. A timeout, RNR
- * and BUSY set it to one packet. It grows by what is acknowledged up to ssthresh, and from there
- * by VQP_TX_GROWTH packets per round trip. If an answer's turn shows that a packet was late and
- * not lost, the cut is undone.
+ * Window: congestion.h says how many packets may be in flight. Responses that READs have asked for
+ * count: a READ asks for no more than the window leaves, and for the rest of its chunk later. RNR
+ * and BUSY set the window to one packet. If an answer's turn shows that a packet was late and not
+ * lost, the cut is undone.
  *
  * Failure: after giveup_us without progress every message fails with RETRY_EXC_ERR. RNR counts as
  * progress; BUSY and waiting for room at the carrier do not. The time does not run for a flow that
@@ -41,10 +41,10 @@
 
 #include <linux/types.h>
 #include <linux/list.h>
+#include "congestion.h"
 #include "wire.h"
 
 #define VQP_TX_PAUSE_DOUBLINGS	6	/* The pause that a target asks for doubles so often. */
-#define VQP_TX_GROWTH		4	/* packets per round trip, above ssthresh */
 #define VQP_TX_ASK_EVERY	16	/* Of so many packets one asks for an ACK. */
 
 /* One work request. It belongs to the engine from vqp_tx_post() until complete(). */
@@ -132,10 +132,10 @@ struct vqp_tx_read {
 	u32 offset;			/* of the chunk in msg, in bytes */
 	u32 bytes;			/* of the chunk */
 	u32 missing;			/* Bit i is set until packet i of the chunk arrives. */
+	u32 asked;			/* Bit i is set while packet i is asked for, and may come. */
 	u32 last;			/* the last packet that the latest request asks for */
 	u16 turn;			/* of the latest request */
 	u64 wait_us;			/* The retransmission timeout runs from this time on. */
-	bool again;			/* It is to be requested again. */
 };
 
 struct vqp_tx {
@@ -157,13 +157,9 @@ struct vqp_tx {
 	struct vqp_tx_read reads[VQP_READ_CHUNKS];
 	u32 atomics;			/* the number of atomics that were sent */
 
-	u32 cwnd;			/* congestion window, in packets */
-	/* From this window on it grows by VQP_TX_GROWTH a round trip. */
-	u32 ssthresh;
-	/* The growth that makes no whole packet yet, in parts of which cwnd are a packet. */
-	u32 cwnd_growth;
-	u32 cwnd_least;			/* Before cut_turn no loss cuts the window below this. */
-	u32 cwnd_before;		/* the window before cuts that may be undone, or 0 */
+	struct vqp_congestion cc;
+	u32 left;			/* packets that, an answer says, have left the network */
+	u32 cwnd_before;		/* cc.cwnd before cuts that may be undone, or 0 */
 	/* The caller keeps the window no greater than this; 0: no cap. */
 	u32 cap;
 	u32 psn_asked;			/* the PSN behind the latest packet with VQP_PKT_ACK_REQ */
@@ -186,7 +182,7 @@ struct vqp_tx {
 	u64 rtt_sent_us;
 	u32 rtt_psn;
 	u16 rtt_turn;
-	u32 srtt_us, rttvar_us, rto_us;
+	u32 rto_us;
 
 	/* With `fail`: the PSN of the packet that the target refused. */
 	u32 fail_psn;

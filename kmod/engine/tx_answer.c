@@ -11,8 +11,7 @@ void vqp_tx_advance(struct vqp_tx *tx, u32 psn, u16 turn, u64 now_us)
 		vqp_tx_undo_cuts(tx);
 	tx->cwnd_before = 0;
 	/* Held packets have left the network before, and packets given up tell nothing of it. */
-	vqp_tx_open_window(tx, min_t(u32, acked - min_t(u32, acked, tx->held),
-				     vqp_tx_in_flight(tx)));
+	tx->left += min_t(u32, acked - min_t(u32, acked, tx->held), vqp_tx_in_flight(tx));
 	tx->held = 0;
 	vqp_mask_advance(&tx->lost, acked);
 	tx->psn_acked = psn;
@@ -80,7 +79,7 @@ static void vqp_tx_take_gap(struct vqp_tx *tx, const struct vqp_pkt *pkt)
 	if (!vqp_mask_any(&pkt->held)) {
 		if (!late) {
 			tx->cwnd_before = 0;
-			vqp_tx_cut_window(tx, pkt, vqp_tx_in_flight(tx));
+			vqp_tx_cut_window(tx, pkt->turn, vqp_tx_in_flight(tx));
 			vqp_tx_go_back(tx);
 		}
 		return;
@@ -89,7 +88,7 @@ static void vqp_tx_take_gap(struct vqp_tx *tx, const struct vqp_pkt *pkt)
 	if (!lost)
 		return;
 	vqp_tx_note_window(tx);
-	vqp_tx_cut_window(tx, pkt, lost);
+	vqp_tx_cut_window(tx, pkt->turn, lost);
 	tx->back_turn = ++tx->turn;
 }
 
@@ -105,7 +104,7 @@ static void vqp_tx_take_pause(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 
 	if (tx->pauses < VQP_TX_PAUSE_DOUBLINGS)
 		tx->pauses++;
 	tx->cwnd_before = 0;
-	tx->cwnd = 1;
+	vqp_congestion_pause(&tx->cc);
 	vqp_tx_go_back(tx);
 }
 
@@ -234,6 +233,9 @@ static bool vqp_tx_hears_context(const struct vqp_pkt *pkt)
 
 void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 {
+	/* The window of a flow that does not use it tells nothing of the network. */
+	bool used;
+
 	if (pkt->flow != tx->flow || tx->dead || !vqp_tx_outstanding(tx) ||
 	    vqp_tx_overdue(tx, now_us))
 		return;
@@ -241,6 +243,8 @@ void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 		tx->heard_us = now_us;
 	vqp_tx_make_good(tx, now_us);
 	vqp_tx_sample_rtt(tx, pkt, now_us);
+	used = 2 * vqp_tx_in_flight(tx) >= vqp_tx_window(tx);
+	tx->left = 0;
 	switch (pkt->op) {
 	case VQP_OP_ACK:
 		vqp_tx_take_ack(tx, pkt, now_us);
@@ -254,6 +258,7 @@ void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 	default:
 		return;
 	}
+	vqp_congestion_ack(&tx->cc, tx->left, pkt->marks + pkt->ce, used, now_us);
 	vqp_tx_reap(tx);
 	vqp_tx_run(tx, now_us);
 }

@@ -16,9 +16,7 @@ void vqp_tx_init(struct vqp_tx *tx, const struct vqp_tx_ops *ops,
 	tx->psn_acked = first_psn;
 	tx->psn_resent = first_psn;
 	tx->psn_asked = first_psn;
-	tx->cwnd = cfg->window_packets;
-	tx->ssthresh = cfg->window_packets;
-	tx->cwnd_least = 1;
+	vqp_congestion_init(&tx->cc, cfg->window_packets);
 	vqp_tx_set_rto(tx);
 }
 

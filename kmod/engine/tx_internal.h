@@ -6,6 +6,7 @@
 #ifndef VQP_ENGINE_TX_INTERNAL_H
 #define VQP_ENGINE_TX_INTERNAL_H
 
+#include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include "tx.h"
@@ -28,19 +29,47 @@ static inline bool vqp_tx_read_late(const struct vqp_tx *tx, const struct vqp_tx
 	return read->msg && vqp_psn_before(read->psn, tx->psn_acked);
 }
 
+/* Is the request `psn` known to be lost? */
+static inline bool vqp_tx_is_lost(const struct vqp_tx *tx, u32 psn)
+{
+	return psn - tx->psn_acked < VQP_MASK_BITS &&
+	       vqp_mask_has(&tx->lost, psn - tx->psn_acked);
+}
+
 /* The packets in flight, without those that are lost, or that the target holds behind a gap. */
 static inline u32 vqp_tx_in_flight(const struct vqp_tx *tx)
 {
 	const u32 absent = tx->held + vqp_mask_count(&tx->lost);
 	const u32 ahead = tx->psn_send - tx->psn_acked;
+	u32 packets = ahead - min_t(u32, ahead, absent), i;
 
-	return ahead - min_t(u32, ahead, absent);
+	for (i = 0; i < VQP_READ_CHUNKS; i++) {
+		const struct vqp_tx_read *read = &tx->reads[i];
+
+		if (!read->msg || !read->asked || vqp_tx_is_lost(tx, read->psn))
+			continue;
+		packets += hweight32(read->asked);
+		/* A request that is not answered yet is as good as its first response. */
+		if (!vqp_tx_read_late(tx, read) && vqp_psn_before(read->psn, tx->psn_send))
+			packets--;
+	}
+	return packets;
 }
 
 /* The most packets that may be in flight. */
 static inline u32 vqp_tx_window(const struct vqp_tx *tx)
 {
-	return tx->cap ? min_t(u32, tx->cap, tx->cwnd) : tx->cwnd;
+	const u32 cwnd = vqp_congestion_window(&tx->cc);
+
+	return tx->cap ? min_t(u32, tx->cap, cwnd) : cwnd;
+}
+
+/* So many more packets may be in flight. */
+static inline u32 vqp_tx_room(const struct vqp_tx *tx)
+{
+	const u32 window = vqp_tx_window(tx);
+
+	return window - min_t(u32, window, vqp_tx_in_flight(tx));
 }
 
 /* Did the carrier hold back a packet? It will call vqp_tx_run() when the flow may go on. */
@@ -128,8 +157,14 @@ int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u64 now_u
 /* Have all chunks and results that are outstanding requested again. */
 void vqp_tx_mark_again(struct vqp_tx *tx);
 
-/* Request the marked chunks again. Returns 0, or the error with which the carrier held one back. */
-int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us);
+/*
+ * Request what is still to be asked for of chunks that the target has carried out. Returns 0; the
+ * error with which the carrier held a request back; or 1 if the window has no room for one.
+ */
+int vqp_tx_send_rest(struct vqp_tx *tx, u64 now_us);
+
+/* Does the window leave room to ask for data of so many packets, or for a part that is worth it? */
+bool vqp_tx_may_ask(const struct vqp_tx *tx, u32 packets);
 
 /* A packet of a response has arrived. */
 void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us);
@@ -161,14 +196,11 @@ void vqp_tx_take_forgotten(struct vqp_tx *tx, const struct vqp_pkt *pkt);
 
 /* ---- tx_window.c: the congestion window ---- */
 
-/* Let the window grow: `acked` packets have left the network. */
-void vqp_tx_open_window(struct vqp_tx *tx, u32 acked);
-
 /* Remember the window before a cut that is undone if the packets turn out to be late only. */
 void vqp_tx_note_window(struct vqp_tx *tx);
 
-/* Cut the window: the answer `pkt` shows that `lost` packets are lost. */
-void vqp_tx_cut_window(struct vqp_tx *tx, const struct vqp_pkt *pkt, u32 lost);
+/* Cut the window: an answer of `turn` shows that `lost` packets are lost. */
+void vqp_tx_cut_window(struct vqp_tx *tx, u16 turn, u32 lost);
 
 /* A packet that was taken for lost has arrived late, and the others may do so as well. */
 void vqp_tx_undo_cuts(struct vqp_tx *tx);
@@ -192,6 +224,9 @@ static inline bool vqp_tx_is_hopeless(const struct vqp_tx *tx, u64 now_us)
 {
 	return now_us - tx->progress_us >= tx->cfg->giveup_us;
 }
+
+/* A packet was sent that is answered as soon as it arrives. */
+void vqp_tx_time_rtt(struct vqp_tx *tx, u32 psn, u64 now_us);
 
 /* Measure the round trip that an answer ends. */
 void vqp_tx_sample_rtt(struct vqp_tx *tx, const struct vqp_pkt *answer, u64 now_us);

@@ -79,17 +79,31 @@ bool vqp_tx_fetching(const struct vqp_tx *tx)
 	return false;
 }
 
-/* Request what is missing of a chunk, or the result of an atomic. */
+/* The packets of a chunk that are still to be asked for. */
+static u32 vqp_tx_unasked(const struct vqp_tx_read *read)
+{
+	return read->missing & ~read->asked;
+}
+
+/*
+ * Request what is missing of a chunk and not asked for yet, as far as the window leaves room for it
+ * and it is in one piece; or the result of an atomic.
+ */
 static int vqp_tx_send_read(struct vqp_tx *tx, struct vqp_tx_read *read, u64 now_us)
 {
-	u32 first = 0, last = VQP_READ_CHUNK_PACKETS - 1;
+	/* A request that is not answered yet counts as its first response. */
+	const u32 room = vqp_tx_read_late(tx, read) ? max_t(u32, vqp_tx_room(tx), 1) :
+			 vqp_tx_room(tx) + 1;
+	u32 left = vqp_tx_unasked(read), asked, first = 0, last;
 	struct vqp_pkt pkt;
 	int err;
 
-	while (!(read->missing & (1U << first)))
+	while (!(left & (1U << first)))
 		first++;
-	while (!(read->missing & (1U << last)))
-		last--;
+	last = first;
+	while ((left & (2U << last)) && last - first + 1 < room)
+		last++;
+	asked = (2U << last) - (1U << first);
 	memset(&pkt, 0, sizeof(pkt));
 	pkt.op = read->msg->op;
 	pkt.psn = read->psn;
@@ -103,7 +117,7 @@ static int vqp_tx_send_read(struct vqp_tx *tx, struct vqp_tx_read *read, u64 now
 	err = vqp_tx_xmit(tx, &pkt, read->msg, 0, 0);
 	if (err)
 		return err;
-	read->again = false;
+	read->asked |= asked;
 	read->last = last;
 	read->turn = tx->turn;
 	read->wait_us = now_us;
@@ -122,6 +136,7 @@ int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u64 now_u
 		read->offset = (psn - msg->psn) * chunk_bytes;
 		read->bytes = min_t(u32, msg->bytes - read->offset, chunk_bytes);
 		read->missing = (1U << vqp_tx_count(read->bytes, tx->cfg->payload_bytes)) - 1;
+		read->asked = 0;
 		read->number = tx->atomics;
 		err = vqp_tx_send_read(tx, read, now_us);
 		if (err)
@@ -130,7 +145,10 @@ int vqp_tx_send_chunk(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, u64 now_u
 			tx->atomics++;
 		return err;
 	}
-	return read ? vqp_tx_send_read(tx, read, now_us) : -EAGAIN;
+	if (!read)
+		return -EAGAIN;
+	read->asked = 0;
+	return vqp_tx_send_read(tx, read, now_us);
 }
 
 void vqp_tx_mark_again(struct vqp_tx *tx)
@@ -138,26 +156,63 @@ void vqp_tx_mark_again(struct vqp_tx *tx)
 	u32 i;
 
 	for (i = 0; i < VQP_READ_CHUNKS; i++)
-		tx->reads[i].again = true;
+		tx->reads[i].asked = 0;
 }
 
-int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us)
+/* Small pieces of a chunk would take a request each: a quarter of the window may wait for more. */
+static u32 vqp_tx_piece(const struct vqp_tx *tx)
 {
-	int err;
+	return min_t(u32, max_t(u32, vqp_tx_window(tx) / 4, 1), VQP_READ_CHUNK_PACKETS);
+}
+
+bool vqp_tx_may_ask(const struct vqp_tx *tx, u32 packets)
+{
+	return vqp_tx_room(tx) >= min_t(u32, packets, vqp_tx_piece(tx));
+}
+
+/* Is any part of a READ asked for? If none is, the window does not forbid to ask for one packet. */
+static bool vqp_tx_asks_for_any(const struct vqp_tx *tx)
+{
+	u32 i;
+
+	for (i = 0; i < VQP_READ_CHUNKS; i++)
+		if (tx->reads[i].msg && tx->reads[i].asked)
+			return true;
+	return false;
+}
+
+/* The oldest chunk that the target has carried out, and of which a part is to be asked for. */
+static struct vqp_tx_read *vqp_tx_next_unasked(struct vqp_tx *tx)
+{
+	struct vqp_tx_read *oldest = NULL;
 	u32 i;
 
 	for (i = 0; i < VQP_READ_CHUNKS; i++) {
 		struct vqp_tx_read *read = &tx->reads[i];
 
-		if (!vqp_tx_read_late(tx, read) || !read->again)
-			continue;
+		if (vqp_tx_read_late(tx, read) && vqp_tx_unasked(read) &&
+		    (!oldest || vqp_psn_before(read->psn, oldest->psn)))
+			oldest = read;
+	}
+	return oldest;
+}
+
+int vqp_tx_send_rest(struct vqp_tx *tx, u64 now_us)
+{
+	struct vqp_tx_read *read;
+	int err;
+
+	while ((read = vqp_tx_next_unasked(tx))) {
+		if (vqp_tx_asks_for_any(tx) &&
+		    !vqp_tx_may_ask(tx, hweight32(vqp_tx_unasked(read))))
+			return 1;
 		err = vqp_tx_send_read(tx, read, now_us);
 		if (vqp_tx_is_held_back(err))
 			return err;
 		if (err)
 			vqp_tx_fail(tx, read->psn, VQP_WC_LOC_PROT_ERR);
 		else
-			tx->packets_resent++;
+			vqp_tx_time_rtt(tx, read->psn, now_us);
 	}
 	return 0;
 }
@@ -168,15 +223,19 @@ int vqp_tx_send_again(struct vqp_tx *tx, u64 now_us)
  */
 static void vqp_tx_read_lost(struct vqp_tx *tx, const struct vqp_tx_read *ended)
 {
-	u32 i;
+	u32 lost = 0, i;
 
 	for (i = 0; i < VQP_READ_CHUNKS; i++) {
 		struct vqp_tx_read *read = &tx->reads[i];
 
-		if (vqp_tx_read_late(tx, read) && read->missing &&
-		    (s16)(ended->turn - read->turn) >= 0)
-			read->again = true;
+		if (vqp_tx_read_late(tx, read) && (s16)(ended->turn - read->turn) >= 0) {
+			lost += hweight32(read->asked);
+			read->asked = 0;
+		}
 	}
+	tx->packets_resent += lost;
+	if (lost)
+		vqp_tx_cut_window(tx, ended->turn, lost);
 }
 
 static int vqp_tx_place(struct vqp_tx *tx, const struct vqp_tx_read *read,
@@ -211,12 +270,15 @@ void vqp_tx_take_resp(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 		vqp_tx_note_opened(tx);
 	if (vqp_psn_before(tx->psn_acked, pkt->psn + 1))
 		vqp_tx_advance(tx, pkt->psn + 1, pkt->turn, now_us);
+	else if (read->missing & (1U << index))
+		tx->left++;
 	if (read->missing & (1U << index)) {
 		if (bytes && vqp_tx_place(tx, read, pkt)) {
 			vqp_tx_fail(tx, pkt->psn, VQP_WC_LOC_PROT_ERR);
 			return;
 		}
 		read->missing &= ~(1U << index);
+		read->asked &= ~(1U << index);
 		read->wait_us = now_us;
 		tx->progress_us = now_us;
 	}

@@ -40,7 +40,7 @@ static bool vqp_tx_may_send(const struct vqp_tx *tx, u32 psn)
 {
 	if (tx->fail && !vqp_psn_before(psn, tx->fail_psn))
 		return false;
-	return psn == tx->psn_acked || vqp_tx_in_flight(tx) < vqp_tx_window(tx);
+	return psn == tx->psn_acked || vqp_tx_room(tx);
 }
 
 /*
@@ -56,6 +56,9 @@ static struct vqp_msg *vqp_tx_sendable(struct vqp_tx *tx)
 		return NULL;
 	/* The response to a READ is as much as many packets. */
 	if (tx->cap && vqp_op_returns_data(msg->op) && vqp_tx_fetching(tx))
+		return NULL;
+	if (msg->op == VQP_OP_READ && tx->psn_send != tx->psn_acked &&
+	    !vqp_tx_may_ask(tx, VQP_READ_CHUNK_PACKETS))
 		return NULL;
 	if (msg->fence && vqp_tx_reading_before(tx, msg))
 		return NULL;
@@ -141,11 +144,8 @@ static int vqp_tx_send_packet(struct vqp_tx *tx, struct vqp_msg *msg, u32 psn, b
 		tx->wait_us = now_us;
 	if (ask)
 		tx->psn_asked = psn + 1;
-	if ((ask || vqp_op_returns_data(msg->op)) && !tx->rtt_sent_us) {
-		tx->rtt_sent_us = now_us;
-		tx->rtt_psn = psn;
-		tx->rtt_turn = tx->turn;
-	}
+	if (ask || vqp_op_returns_data(msg->op))
+		vqp_tx_time_rtt(tx, psn, now_us);
 	return 0;
 }
 
@@ -260,9 +260,10 @@ void vqp_tx_send(struct vqp_tx *tx, u64 now_us)
 	int err = 0;
 
 	if (!tx->pause_us) {
-		err = vqp_tx_send_again(tx, now_us);
-		if (!err && vqp_mask_any(&tx->lost))
+		if (vqp_mask_any(&tx->lost))
 			err = vqp_tx_send_lost(tx, now_us);
+		if (!err)
+			err = vqp_tx_send_rest(tx, now_us);
 		while (!err && !vqp_mask_any(&tx->lost) && (msg = vqp_tx_sendable(tx)))
 			err = vqp_tx_send_next(tx, msg, now_us);
 	}
@@ -280,6 +281,7 @@ bool vqp_tx_send_close(struct vqp_tx *tx)
 		return false;
 	tx->touched = false;
 	tx->opened = false;
+	vqp_congestion_rest(&tx->cc);
 	/* A late copy of the CLOSE, and late answers to what was sent before, are thus known. */
 	vqp_tx_begin_anew(tx);
 	return true;

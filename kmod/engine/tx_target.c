@@ -112,10 +112,7 @@ void vqp_tx_retarget(struct vqp_tx *tx, u64 now_us)
 	tx->blocked = false;
 	tx->throttled_us = 0;
 	tx->pause_us = 0;
-	tx->cwnd = tx->cfg->window_packets;
-	tx->ssthresh = tx->cwnd;
-	tx->srtt_us = 0;
-	tx->rttvar_us = 0;
+	vqp_congestion_init(&tx->cc, tx->cfg->window_packets);
 	tx->rtt_sent_us = 0;
 	vqp_tx_set_rto(tx);
 	tx->progress_us = now_us;

@@ -44,7 +44,7 @@ static u64 vqp_tx_deadline(const struct vqp_tx *tx)
 	if (vqp_tx_waiting(tx))
 		at = min_t(u64, at, tx->wait_us + tx->rto_us);
 	for (i = 0; i < VQP_READ_CHUNKS; i++)
-		if (vqp_tx_read_late(tx, &tx->reads[i]))
+		if (vqp_tx_read_late(tx, &tx->reads[i]) && tx->reads[i].asked)
 			at = min_t(u64, at, tx->reads[i].wait_us + tx->rto_us);
 	return at;
 }
@@ -76,29 +76,30 @@ void vqp_tx_arm(struct vqp_tx *tx)
 
 void vqp_tx_set_rto(struct vqp_tx *tx)
 {
-	const u32 rto = tx->srtt_us + 4 * tx->rttvar_us;
+	const u32 rto = tx->cc.srtt_us + 4 * tx->cc.rttvar_us;
 
 	tx->rto_us = min_t(u32, max_t(u32, rto, tx->cfg->rto_min_us), tx->cfg->rto_max_us);
+}
+
+void vqp_tx_time_rtt(struct vqp_tx *tx, u32 psn, u64 now_us)
+{
+	if (tx->rtt_sent_us)
+		return;
+	tx->rtt_sent_us = now_us;
+	tx->rtt_psn = psn;
+	tx->rtt_turn = tx->turn;
 }
 
 /* RFC 6298 without Karn's rule, since PSN and turn name one transmission of a packet. */
 void vqp_tx_sample_rtt(struct vqp_tx *tx, const struct vqp_pkt *answer, u64 now_us)
 {
-	u32 rtt, error;
+	u32 rtt;
 
 	if (!tx->rtt_sent_us || answer->psn != tx->rtt_psn || answer->turn != tx->rtt_turn)
 		return;
 	rtt = min_t(u64, now_us - tx->rtt_sent_us, tx->cfg->rto_max_us);
 	tx->rtt_sent_us = 0;
-	if (tx->srtt_us) {
-		error = rtt > tx->srtt_us ? rtt - tx->srtt_us : tx->srtt_us - rtt;
-		tx->rttvar_us = tx->rttvar_us - tx->rttvar_us / 4 + error / 4;
-		tx->srtt_us = tx->srtt_us - tx->srtt_us / 8 + rtt / 8;
-	} else {
-		tx->rttvar_us = rtt / 2;
-		tx->srtt_us = rtt;
-	}
-	tx->srtt_us = max_t(u32, tx->srtt_us, 1);
+	vqp_congestion_rtt(&tx->cc, rtt);
 	vqp_tx_set_rto(tx);
 }
 
@@ -131,18 +132,22 @@ void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)
 		for (i = 0; i < VQP_READ_CHUNKS; i++) {
 			struct vqp_tx_read *read = &tx->reads[i];
 
-			if (vqp_tx_read_late(tx, read) && now_us - read->wait_us >= tx->rto_us) {
-				read->again = true;
+			if (vqp_tx_read_late(tx, read) && read->asked &&
+			    now_us - read->wait_us >= tx->rto_us) {
+				read->asked = 0;
 				read->wait_us = now_us;
 				due = true;
 			}
 		}
+		if (due) {
+			vqp_congestion_timeout(&tx->cc);
+			tx->cut_turn = tx->turn + 1;
+		}
 		if (vqp_tx_waiting(tx) && now_us - tx->wait_us >= tx->rto_us) {
 			tx->wait_us = now_us;
-			if (!tx->cwnd_before)
-				tx->ssthresh = max_t(u32, tx->cwnd / 2, 1);
 			vqp_tx_note_window(tx);
-			tx->cwnd = 1;
+			if (!due)
+				vqp_congestion_timeout(&tx->cc);
 			vqp_tx_go_back(tx);
 			due = true;
 		}

@@ -8,7 +8,8 @@
 struct vqp_wire_base {
 	u8 version;
 	u8 op;
-	__be16 flags;
+	u8 marks;
+	u8 flags;
 	__be16 payload_bytes;
 	__be16 turn;
 	__be32 src_epoch;
@@ -270,7 +271,8 @@ int vqp_wire_parse(const void *buf, u32 bytes, struct vqp_pkt *pkt)
 	if (base.version != VQP_WIRE_VERSION || !base.op || base.op > VQP_OP_MAX)
 		return -EBADMSG;
 	pkt->op = base.op;
-	pkt->flags = be16_to_cpu(base.flags);
+	pkt->marks = base.marks;
+	pkt->flags = base.flags;
 	pkt->payload_bytes = be16_to_cpu(base.payload_bytes);
 	pkt->src_epoch = be32_to_cpu(base.src_epoch);
 	pkt->dst_epoch = be32_to_cpu(base.dst_epoch);
@@ -279,7 +281,8 @@ int vqp_wire_parse(const void *buf, u32 bytes, struct vqp_pkt *pkt)
 	pkt->turn = be16_to_cpu(base.turn);
 	pkt->src_qkey = be32_to_cpu(base.src_qkey);
 	if ((pkt->flags & ~(u32)vqp_wire_ops[pkt->op].flags) ||
-	    (pkt->payload_bytes && !vqp_wire_ops[pkt->op].payload))
+	    (pkt->payload_bytes && !vqp_wire_ops[pkt->op].payload) ||
+	    (pkt->marks && !vqp_op_is_answer(pkt->op)))
 		return -EBADMSG;
 
 	if (pkt->flags & VQP_PKT_OPEN)
@@ -380,7 +383,8 @@ u32 vqp_wire_build(void *buf, const struct vqp_pkt *pkt)
 	memset(&base, 0, sizeof(base));
 	base.version = VQP_WIRE_VERSION;
 	base.op = pkt->op;
-	base.flags = cpu_to_be16(pkt->flags);
+	base.marks = pkt->marks;
+	base.flags = pkt->flags;
 	base.payload_bytes = cpu_to_be16(pkt->payload_bytes);
 	base.src_epoch = cpu_to_be32(pkt->src_epoch);
 	base.dst_epoch = cpu_to_be32(pkt->dst_epoch);

@@ -24,7 +24,7 @@
 #include <linux/compiler.h>
 #include "mask.h"
 
-#define VQP_WIRE_VERSION	3
+#define VQP_WIRE_VERSION	4
 #define VQP_WIRE_HEADER_MAX	144	/* base + open + op, rounded up */
 #define VQP_WIRE_LANES_MAX	8
 #define VQP_WIRE_MSG_MAX	(1U << 30)	/* bytes of a message */
@@ -60,6 +60,7 @@ enum vqp_op {
 #define VQP_PKT_FLAGS_ALL	((1U << 6) - 1)
 
 #define VQP_PKT_AGE_MAX		255	/* of vqp_pkt.age: so many ticks, or more */
+#define VQP_PKT_MARKS_MAX	255	/* of vqp_pkt.marks: so many packets, or more */
 
 enum vqp_nak {
 	/* There is a gap at ack_psn; the target holds `held` of the packets behind it. */
@@ -100,6 +101,8 @@ struct vqp_pkt {
 	/* base */
 	u8  op;				/* enum vqp_op */
 	u32 flags;			/* VQP_PKT_* */
+	/* ACK, NAK, READ_RESP: packets of the flow that came marked since the answer before it */
+	u8  marks;
 	u32 src_epoch;			/* of the sending node */
 	u32 dst_epoch;			/* of the receiving node, as the sender knows it */
 	u32 flow;
@@ -139,6 +142,9 @@ struct vqp_pkt {
 	u32 rnr_us;			/* NAK_RNR, NAK_BUSY */
 	struct vqp_mask held;		/* NAK_SEQ: the PSNs from ack_psn on that are held */
 
+	/* not on the wire: the network has marked the packet (Congestion Experienced) */
+	bool ce;
+
 	/* Up to 65535 bytes, in the buffer that was parsed, or that is to be sent. */
 	const void *payload;
 	u32 payload_bytes;
@@ -147,6 +153,12 @@ struct vqp_pkt {
 static inline bool vqp_op_is_atomic(u8 op)
 {
 	return op == VQP_OP_CMP_SWP || op == VQP_OP_FETCH_ADD;
+}
+
+/* Does the packet travel towards the initiator? */
+static inline bool vqp_op_is_answer(u8 op)
+{
+	return op == VQP_OP_ACK || op == VQP_OP_NAK || op == VQP_OP_READ_RESP;
 }
 
 /* Is the operation answered with data? */

@@ -175,7 +175,7 @@ void vqp_trunk_look(struct vqp_trunk *trunk, struct vqp_trunk_info *info)
 	spin_lock_bh(&vqp->lock);
 	memcpy(info->node_gid, vqp->dc.dct.node_gid, sizeof(info->node_gid));
 	info->flow = vqp->dc.flow;
-	info->srtt_us = vqp->dc.tx.srtt_us;
+	info->srtt_us = vqp->dc.tx.cc.srtt_us;
 	info->resent = vqp->dc.tx.packets_resent;
 	spin_unlock_bh(&vqp->lock);
 	vqp_put(vqp);

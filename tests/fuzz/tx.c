@@ -94,9 +94,10 @@ static void check_window(u32 psn)
 {
 	const struct vqp_tx *tx = &env.tx;
 	const u32 ahead = tx->psn_send - tx->psn_acked, absent = tx->held + vqp_mask_count(&tx->lost);
+	const u32 cwnd = vqp_congestion_window(&tx->cc);
 
 	fuzz_check(psn - tx->psn_acked < VQP_MASK_BITS);
-	fuzz_check(psn == tx->psn_acked || absent >= ahead || ahead - absent <= tx->cwnd);
+	fuzz_check(psn == tx->psn_acked || absent >= ahead || ahead - absent <= cwnd);
 }
 
 static int fake_xmit(struct vqp_tx *tx, struct vqp_pkt *pkt, struct vqp_msg *msg, u32 offset, u32 bytes)
@@ -203,7 +204,7 @@ static void check_flow(void)
 	}
 	fuzz_check(at == &tx->msgs);
 	fuzz_check(!vqp_psn_before(tx->psn_send, tx->psn_acked) && !vqp_psn_before(tx->psn_next, tx->psn_send));
-	fuzz_check(tx->cwnd >= 1 && tx->cwnd <= tx->cfg->window_packets);
+	fuzz_check(tx->cc.cwnd >= VQP_CWND_ONE && tx->cc.cwnd <= tx->cc.most);
 	fuzz_check(tx->rto_us >= tx->cfg->rto_min_us && tx->rto_us <= tx->cfg->rto_max_us);
 	if (tx->next)
 		message_of(tx->next);

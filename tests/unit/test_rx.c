@@ -397,6 +397,28 @@ static void answers_name_the_flow(void **state)
 	assert_int_equal(pkt->flags, 0);
 }
 
+static void marked_packets_are_told_in_the_next_answer(void **state)
+{
+	struct vqp_pkt pkt = {
+		.op = VQP_OP_WRITE, .flags = WHOLE | VQP_PKT_OPEN, .open_psn = PSN(0), .rkey = 5, .ce = true,
+	};
+
+	(void)state;
+	for (u32 i = 0; i < 3; i++) {
+		pkt.psn = PSN(i);
+		input(pkt);
+	}
+	expect_silence();
+	pkt.ce = false;
+	pkt.flags |= VQP_PKT_ACK_REQ;
+	pkt.psn = PSN(3);
+	input(pkt);
+	assert_int_equal(answer()->marks, 3);
+	pkt.psn = PSN(4);
+	input(pkt);
+	assert_int_equal(answer()->marks, 0);
+}
+
 static void a_second_packet_that_overtook_the_first_waits(void **state)
 {
 	(void)state;
@@ -2191,6 +2213,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_open_packet_makes_a_context),
 		TEST(answers_name_the_flow),
+		TEST(marked_packets_are_told_in_the_next_answer),
 		TEST(a_second_packet_that_overtook_the_first_waits),
 		TEST(an_unknown_flow_must_open),
 		TEST(nobody_has_the_address),

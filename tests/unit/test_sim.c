@@ -366,22 +366,22 @@ static void goodput_of_writes_with_one_percent_loss(void **state)
 {
 	(void)state;
 	/* only what is lost is sent again, and the window goes on meanwhile */
-	check_goodput(1 << SIM_WRITE, 100, 10, 111);
+	check_goodput(1 << SIM_WRITE, 100, 10, 115);
 	/* also where the window is what limits them */
-	check_goodput(1 << SIM_WRITE, 400, 10, 111);
+	check_goodput(1 << SIM_WRITE, 400, 10, 115);
 }
 
 static void goodput_of_reads_with_one_percent_loss(void **state)
 {
 	(void)state;
 	/* only what is missing is asked for again */
-	check_goodput(1 << SIM_READ, 100, 10, 111);
+	check_goodput(1 << SIM_READ, 100, 10, 115);
 }
 
 static void goodput_of_writes_with_five_percent_loss(void **state)
 {
 	(void)state;
-	check_goodput(1 << SIM_WRITE, 100, 50, 167);
+	check_goodput(1 << SIM_WRITE, 100, 50, 225);
 }
 
 /* Everything at once, at random. */

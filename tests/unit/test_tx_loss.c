@@ -107,7 +107,7 @@ static void what_was_sent_again_may_be_under_way(void **state)
 	turn = env.sent[env.nsent - 1].pkt.turn;
 	gap_at(PSN(2), 1 << 1, PSN(0), turn);
 	expect_silence();
-	assert_int_equal(env.tx.cwnd, 30);
+	assert_int_equal(window(), 30);
 	assert_int_equal(env.tx.held, 1);
 	gap_at(PSN(2), 1 << 1 | 1 << 3, PSN(0), turn);
 	expect_psn(PSN(4));
@@ -121,10 +121,10 @@ static void after_a_timeout_one_packet_at_a_time_is_believed(void **state)
 	(void)state;
 	post(&msg);
 	timeout();
-	assert_int_equal(env.tx.cwnd, 1);
+	assert_int_equal(window(), 1);
 	/* the others had arrived: that says nothing about a burst of so many */
 	ack(PSN(32));
-	assert_int_equal(env.tx.cwnd, 2);
+	assert_int_equal(window(), 2);
 }
 
 static void what_was_late_and_not_lost_is_not_sent_again(void **state)
@@ -136,10 +136,10 @@ static void what_was_late_and_not_lost_is_not_sent_again(void **state)
 	env.seen = env.nsent;
 	timeout();
 	expect_psn(PSN(0));
-	assert_int_equal(env.tx.cwnd, 1);
+	assert_int_equal(window(), 1);
 	/* this answers what was sent before the timeout */
 	ack_to(PSN(16), 0);
-	assert_int_equal(env.tx.cwnd, 32);
+	assert_int_equal(window(), 32);
 	for (u32 i = 32; i < 48; i++)
 		expect_psn(PSN(i));
 	expect_silence();

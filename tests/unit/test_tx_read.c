@@ -50,11 +50,41 @@ static void an_empty_read_completes_with_its_answer(void **state)
 	assert_int_equal(env.nplaced, 0);
 }
 
+static void a_read_asks_for_no_more_than_the_window(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_READ, CHUNK);
+
+	(void)state;
+	set_window(4);
+	post(&msg);
+	assert_int_equal(next_sent()->pkt.msg_bytes, 4 * PAYLOAD);
+	expect_silence();
+	respond(PSN(0), 0, PAYLOAD);
+	assert_int_equal(env.sent[env.seen].pkt.offset, 4 * PAYLOAD);
+	assert_int_equal(env.sent[env.seen].pkt.msg_bytes, PAYLOAD);
+	expect_psn(PSN(0));
+	expect_silence();
+}
+
+static void a_marked_answer_cuts_the_window(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_READ, CHUNK);
+
+	(void)state;
+	post(&msg);
+	input((struct vqp_pkt) {
+		.op = VQP_OP_READ_RESP, .psn = PSN(0), .payload = env.source, .payload_bytes = PAYLOAD,
+		.ce = true,
+	});
+	assert_int_equal(window(), 16);
+}
+
 static void at_most_four_chunks_are_outstanding(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_READ, 6 * CHUNK);
 
 	(void)state;
+	set_window(VQP_READ_CHUNKS * VQP_READ_CHUNK_PACKETS);
 	post(&msg);
 	assert_int_equal(env.nsent, VQP_READ_CHUNKS);
 	for (u32 i = 0; i < VQP_READ_CHUNK_PACKETS; i++)
@@ -129,11 +159,14 @@ static void what_is_missing_is_asked_for_when_the_end_arrives(void **state)
 		if (i != 3 && i != 5)
 			respond(PSN(0), i * PAYLOAD, PAYLOAD);
 	sent = next_sent();
-	expect_silence();
 	assert_int_equal(sent->pkt.psn, PSN(0));
 	assert_int_equal(sent->pkt.offset, 3 * PAYLOAD);
 	assert_int_equal(sent->pkt.addr, 0x10000 + 3 * PAYLOAD);
-	assert_int_equal(sent->pkt.msg_bytes, 3 * PAYLOAD);
+	assert_int_equal(sent->pkt.msg_bytes, PAYLOAD);
+	sent = next_sent();
+	expect_silence();
+	assert_int_equal(sent->pkt.offset, 5 * PAYLOAD);
+	assert_int_equal(sent->pkt.msg_bytes, PAYLOAD);
 	respond(PSN(0), 3 * PAYLOAD, PAYLOAD);
 	respond(PSN(0), 5 * PAYLOAD, PAYLOAD);
 	expect_done(0, &msg, VQP_WC_SUCCESS);
@@ -141,9 +174,9 @@ static void what_is_missing_is_asked_for_when_the_end_arrives(void **state)
 
 static void the_end_of_an_older_answer_shows_nothing(void **state)
 {
-	struct vqp_msg msg = message(VQP_OP_READ, 10 * PAYLOAD);
+	struct vqp_msg msg = message(VQP_OP_READ, 3 * PAYLOAD);
 	struct vqp_pkt end = {
-		.op = VQP_OP_READ_RESP, .flow = FLOW, .psn = PSN(0), .offset = 9 * PAYLOAD,
+		.op = VQP_OP_READ_RESP, .flow = FLOW, .psn = PSN(0), .offset = 2 * PAYLOAD,
 		.payload = env.source, .payload_bytes = PAYLOAD,
 	};
 
@@ -155,9 +188,8 @@ static void the_end_of_an_older_answer_shows_nothing(void **state)
 	env.seen = env.nsent;
 	vqp_tx_input(&env.tx, &end, env.now);
 	expect_silence();
-	end.turn = env.sent[1].pkt.turn;
-	vqp_tx_input(&env.tx, &end, env.now);
-	expect_psn(PSN(0));
+	respond(PSN(0), PAYLOAD, PAYLOAD);
+	expect_done(0, &msg, VQP_WC_SUCCESS);
 }
 
 static void the_end_of_a_later_chunk_shows_a_loss_too(void **state)
@@ -221,7 +253,10 @@ static void a_lost_read_request_is_sent_again(void **state)
 	post(&msg);
 	env.seen = env.nsent;
 	nak(VQP_NAK_SEQ, PSN(0));
+	/* The window is one chunk now. */
 	expect_psn(PSN(0));
+	expect_silence();
+	respond(PSN(0), 0, PAYLOAD);
 	expect_psn(PSN(1));
 	expect_silence();
 }
@@ -256,10 +291,12 @@ static void the_answer_to_an_earlier_chunk_opens_nothing(void **state)
 	for (u32 i = 0; i < VQP_READ_CHUNK_PACKETS; i++)
 		respond(PSN(1), i * PAYLOAD, PAYLOAD);
 	vqp_tx_retarget(&env.tx, env.now);
+	set_window(VQP_READ_CHUNK_PACKETS);
 	env.seen = env.nsent;
 	for (u32 i = 0; i < VQP_READ_CHUNK_PACKETS; i++)
 		respond(PSN(0), i * PAYLOAD, PAYLOAD);
 	expect_done(0, &read, VQP_WC_SUCCESS);
+	env.seen = env.nsent;
 	post(&msg);
 	assert_true(env.sent[env.seen].pkt.flags & VQP_PKT_OPEN);
 	assert_int_equal(env.sent[env.seen].pkt.open_psn, PSN(2));
@@ -272,6 +309,8 @@ int main(void)
 		TEST(a_read_asks_for_chunks),
 		TEST(a_read_completes_with_its_last_byte),
 		TEST(an_empty_read_completes_with_its_answer),
+		TEST(a_read_asks_for_no_more_than_the_window),
+		TEST(a_marked_answer_cuts_the_window),
 		TEST(at_most_four_chunks_are_outstanding),
 		TEST(an_answer_acknowledges_what_was_before),
 		TEST(what_follows_a_read_waits_for_it),

@@ -160,16 +160,16 @@ static void a_challenge_is_answered_by_its_echo(void **state)
 	(void)state;
 	post(&msg);
 	env.seen = env.nsent;
-	cwnd = env.tx.cwnd;
+	cwnd = window();
 	stale(5, PSN(0), 0);
 	for (u32 i = 0; i < 3; i++)
 		expect_echo(PSN(i), 5);
 	expect_silence();
-	assert_int_equal(env.tx.cwnd, cwnd);
+	assert_int_equal(window(), cwnd);
 	assert_int_equal(env.tx.pause_us, 0);
 	ack(PSN(3));
 	expect_done(0, &msg, VQP_WC_SUCCESS);
-	assert_int_equal(env.tx.cwnd, cwnd);
+	assert_int_equal(window(), cwnd);
 }
 
 static void a_read_is_sent_again_with_the_echo(void **state)

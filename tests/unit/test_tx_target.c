@@ -116,7 +116,7 @@ static void a_part_of_a_send_is_sent_again(void **state)
 	struct vqp_msg msg = message(VQP_OP_SEND, 3 * PAYLOAD);
 
 	(void)state;
-	env.cfg.window_packets = 1;
+	set_window(1);
 	open_flow();
 	post(&msg);
 	timeout();

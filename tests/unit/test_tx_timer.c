@@ -91,11 +91,11 @@ static void the_timeout_follows_the_round_trip(void **state)
 		env.now += 800;
 		ack(PSN(i + 1));
 		if (i == 0) {
-			assert_int_equal(env.tx.srtt_us, 800);
+			assert_int_equal(env.tx.cc.srtt_us, 800);
 			assert_int_equal(env.tx.rto_us, 800 + 4 * 400);
 		}
 	}
-	assert_in_range(env.tx.srtt_us, 790, 810);
+	assert_in_range(env.tx.cc.srtt_us, 790, 810);
 	assert_int_equal(env.tx.rto_us, RTO);
 }
 
@@ -110,7 +110,7 @@ static void packets_sent_twice_are_measured_right(void **state)
 	timeout();
 	env.now += 5;
 	vqp_tx_input(&env.tx, &late, env.now);
-	assert_int_equal(env.tx.srtt_us, RTO + 5);
+	assert_int_equal(env.tx.cc.srtt_us, RTO + 5);
 }
 
 static void an_answer_to_another_packet_is_no_measure(void **state)
@@ -122,7 +122,7 @@ static void an_answer_to_another_packet_is_no_measure(void **state)
 	env.now += 100;
 	post(&msgs[1]);
 	ack(PSN(2));
-	assert_int_equal(env.tx.srtt_us, 0);
+	assert_int_equal(env.tx.cc.srtt_us, 0);
 }
 
 static void nobody_there_ends_in_retry_exceeded(void **state)

@@ -20,32 +20,41 @@ static void the_window_is_cut_by_what_is_lost_but_not_below_half(void **state)
 	(void)state;
 	post(&msg);
 	gap_at(PSN(0), 1 << 1, PSN(1), 0);
-	assert_int_equal(env.tx.cwnd, 31);
+	assert_int_equal(window(), 31);
 	gap_at(PSN(0), 1 << 1 | 1 << 5, PSN(5), 0);
-	assert_int_equal(env.tx.cwnd, 28);
+	assert_int_equal(window(), 28);
 	gap_at(PSN(0), 1 << 1 | 1 << 5 | 1U << 31, PSN(31), 0);
-	assert_int_equal(env.tx.cwnd, 16);
+	assert_int_equal(window(), 16);
 	/* and once more in the next round trip */
 	gap_at(PSN(0), 1 << 1 | 1 << 5 | 1U << 31, PSN(31), env.tx.turn);
-	assert_int_equal(env.tx.cwnd, 8);
+	assert_int_equal(window(), 8);
 }
 
-static void a_window_that_was_cut_opens_by_four_packets_in_a_round_trip(void **state)
+static void a_window_that_was_cut_opens_by_a_packet_in_a_round_trip(void **state)
 {
 	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
 
 	(void)state;
 	post(&msg);
 	gap_at(PSN(0), 1 << 20, PSN(20), 0);
-	assert_int_equal(env.tx.cwnd, 16);
+	assert_int_equal(window(), 16);
 	/* one of these was held already */
 	ack(PSN(9));
-	assert_int_equal(env.tx.cwnd, 18);
+	assert_int_equal(window(), 16);
 	ack(PSN(18));
-	assert_int_equal(env.tx.cwnd, 20);
-	for (u32 acked = 38; acked < 138; acked += 20)
-		ack(PSN(acked));
-	assert_int_equal(env.tx.cwnd, 32);
+	assert_int_equal(window(), 17);
+	ack(PSN(35));
+	assert_int_equal(window(), 18);
+}
+
+static void a_target_that_saw_marks_cuts_the_window(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 200 * PAYLOAD);
+
+	(void)state;
+	post(&msg);
+	input((struct vqp_pkt) { .op = VQP_OP_ACK, .ack_psn = PSN(10), .marks = 10 });
+	assert_int_equal(window(), 16);
 }
 
 static void a_window_of_one_packet_is_not_cut(void **state)
@@ -57,7 +66,7 @@ static void a_window_of_one_packet_is_not_cut(void **state)
 	timeout();
 	/* of what was sent before */
 	gap_at(PSN(0), 1 << 8, PSN(8), 0);
-	assert_int_equal(env.tx.cwnd, 1);
+	assert_int_equal(window(), 1);
 }
 
 static void a_window_that_was_closed_opens_to_half_at_once(void **state)
@@ -67,12 +76,12 @@ static void a_window_that_was_closed_opens_to_half_at_once(void **state)
 	(void)state;
 	post(&msg);
 	timeout();
-	assert_int_equal(env.tx.cwnd, 1);
+	assert_int_equal(window(), 1);
 	for (u32 acked = 1; acked < 16; acked = 2 * acked + 1)
 		ack(PSN(acked));
-	assert_int_equal(env.tx.cwnd, 16);
+	assert_int_equal(window(), 16);
 	ack(PSN(31));
-	assert_int_equal(env.tx.cwnd, 20);
+	assert_int_equal(window(), 17);
 }
 
 static void losses_wait_for_the_window_but_for_the_first(void **state)
@@ -120,11 +129,13 @@ static void what_was_held_does_not_open_the_window_again(void **state)
 	(void)state;
 	post(&msg);
 	gap_at(PSN(0), ((1ULL << 20) - 1) << 1, PSN(20), 0);
-	assert_int_equal(env.tx.cwnd, 31);
+	assert_int_equal(window(), 31);
 	ack(PSN(21));
-	assert_int_equal(env.tx.cwnd, 31);
-	ack(PSN(28));
-	assert_int_equal(env.tx.cwnd, 32);
+	assert_int_equal(window(), 31);
+	ack(PSN(51));
+	assert_int_equal(window(), 31);
+	ack(PSN(52));
+	assert_int_equal(window(), 32);
 }
 
 static void no_more_is_sent_than_a_target_holds(void **state)
@@ -171,10 +182,10 @@ static void what_was_lost_keeps_the_window_closed(void **state)
 	post(&msg);
 	timeout();
 	ack_to(PSN(1), env.tx.turn);
-	assert_int_equal(env.tx.cwnd, 2);
+	assert_int_equal(window(), 2);
 	/* the first answer has told: this is a late one to what was behind the gap */
 	ack_to(PSN(2), 0);
-	assert_int_equal(env.tx.cwnd, 3);
+	assert_int_equal(window(), 3);
 }
 
 static void a_window_cut_for_a_gap_that_was_but_order_opens_again(void **state)
@@ -184,9 +195,9 @@ static void a_window_cut_for_a_gap_that_was_but_order_opens_again(void **state)
 	(void)state;
 	post(&msg);
 	gap_at(PSN(0), 1 << 8, PSN(8), 0);
-	assert_int_equal(env.tx.cwnd, 24);
+	assert_int_equal(window(), 24);
 	ack_to(PSN(1), 0);
-	assert_int_equal(env.tx.cwnd, 32);
+	assert_int_equal(window(), 32);
 }
 
 static void a_gap_with_nothing_behind_it_halves_the_window(void **state)
@@ -199,9 +210,9 @@ static void a_gap_with_nothing_behind_it_halves_the_window(void **state)
 	nak(VQP_NAK_SEQ, PSN(0));
 	assert_int_equal(env.nsent, 32 + 16);
 	ack(PSN(16));
-	assert_int_equal(env.nsent, 32 + 16 + 20);
-	ack(PSN(36));
-	assert_int_equal(env.tx.cwnd, 24);
+	assert_int_equal(env.nsent, 32 + 16 + 17);
+	ack(PSN(33));
+	assert_int_equal(window(), 18);
 }
 
 static void a_cap_is_a_smaller_window(void **state)
@@ -240,7 +251,7 @@ static void a_capped_flow_fetches_one_chunk_at_a_time(void **state)
 	struct vqp_msg msg = message(VQP_OP_READ, 2 * CHUNK);
 
 	(void)state;
-	env.tx.cap = 8;
+	env.tx.cap = VQP_READ_CHUNK_PACKETS;
 	post(&msg);
 	assert_int_equal(env.nsent, 1);
 	for (u32 i = 0; i < VQP_READ_CHUNK_PACKETS; i++)
@@ -292,11 +303,11 @@ static void a_flow_is_capped_if_nothing_but_the_cap_keeps_it_from_sending(void *
 	assert_true(vqp_tx_is_capped(&env.tx));
 	/* The window is no greater than the cap. */
 	timeout();
-	assert_int_equal(env.tx.cwnd, 1);
+	assert_int_equal(window(), 1);
 	assert_false(vqp_tx_is_capped(&env.tx));
 	ack(PSN(1));
 	post(&msgs[2]);
-	assert_int_equal(env.tx.cwnd, 2);
+	assert_int_equal(window(), 2);
 	assert_true(vqp_tx_is_capped(&env.tx));
 	/* The target has no receive for a while. */
 	nak(VQP_NAK_RNR, PSN(1));
@@ -342,7 +353,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_window_bounds_what_is_in_flight),
 		TEST(the_window_is_cut_by_what_is_lost_but_not_below_half),
-		TEST(a_window_that_was_cut_opens_by_four_packets_in_a_round_trip),
+		TEST(a_window_that_was_cut_opens_by_a_packet_in_a_round_trip),
+		TEST(a_target_that_saw_marks_cuts_the_window),
 		TEST(a_window_of_one_packet_is_not_cut),
 		TEST(a_window_that_was_closed_opens_to_half_at_once),
 		TEST(losses_wait_for_the_window_but_for_the_first),

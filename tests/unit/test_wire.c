@@ -332,7 +332,7 @@ static void header_lengths(void **state)
 static void big_endian_on_the_wire(void **state)
 {
 	const u8 expect[] = {
-		3, VQP_OP_ACK, 0, 0, 0, 0, 0x71, 0x72, 0xa1, 0xa2, 0xa3, 0xa4, 0xb1, 0xb2, 0xb3, 0xb4,
+		VQP_WIRE_VERSION, VQP_OP_ACK, 0, 0, 0, 0, 0x71, 0x72, 0xa1, 0xa2, 0xa3, 0xa4, 0xb1, 0xb2, 0xb3, 0xb4,
 		0xc1, 0xc2, 0xc3, 0xc4, 0xd1, 0xd2, 0xd3, 0xd4, 0, 0, 0, 0, 0xf1, 0xf2, 0xf3, 0xf4,
 	};
 	const struct vqp_pkt pkt = sample(ACK);
@@ -391,6 +391,18 @@ static void wrong_version(void **state)
 {
 	(void)state;
 	refused_byte(ACK, 0, VQP_WIRE_VERSION + 1);
+}
+
+static void marks_are_told_in_answers_only(void **state)
+{
+	struct vqp_pkt pkt = sample(ACK), parsed;
+	u8 buf[VQP_WIRE_HEADER_MAX];
+
+	(void)state;
+	pkt.marks = VQP_PKT_MARKS_MAX;
+	assert_int_equal(vqp_wire_parse(buf, vqp_wire_build(buf, &pkt), &parsed), 0);
+	assert_int_equal(parsed.marks, VQP_PKT_MARKS_MAX);
+	refused_byte(CLOSE, 2, 1);
 }
 
 static void unknown_opcode(void **state)
@@ -720,6 +732,7 @@ int main(void)
 		cmocka_unit_test(immediate_keeps_its_byte_order),
 		cmocka_unit_test(unaligned_buffer),
 		cmocka_unit_test(wrong_version),
+		cmocka_unit_test(marks_are_told_in_answers_only),
 		cmocka_unit_test(unknown_opcode),
 		cmocka_unit_test(unknown_flag),
 		cmocka_unit_test(flags_only_where_they_belong),

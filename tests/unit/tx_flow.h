@@ -111,6 +111,19 @@ static const struct vqp_tx_ops fake_ops = {
 	.stamp = fake_stamp,
 };
 
+static inline u32 window(void)
+{
+	return vqp_congestion_window(&env.tx.cc);
+}
+
+/* The window is so many packets, and grows no further. */
+static inline void set_window(u32 packets)
+{
+	env.tx.cc.most = packets * VQP_CWND_ONE;
+	env.tx.cc.cwnd = env.tx.cc.most;
+	env.tx.cc.ssthresh = env.tx.cc.most;
+}
+
 static inline int setup(void **state)
 {
 	(void)state;
@@ -124,6 +137,10 @@ static inline int setup(void **state)
 	env.now = 1000000;
 	env.clock = 0xfffffffdU;
 	vqp_tx_init(&env.tx, &fake_ops, &env.cfg, FLOW, FIRST_PSN);
+	/* It has found out already that so many packets find room. */
+	set_window(env.cfg.window_packets);
+	/* The path has a short queue. */
+	env.tx.cc.last_rtt_us = 10;
 	return 0;
 }
 

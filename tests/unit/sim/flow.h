@@ -2,8 +2,7 @@
 /*
  * The initiator's half of the engine (engine/tx.h) on a host: a flow that keeps `depth` messages
  * of one kind under way. The flow is configured as kmod/device/parent.c does, whose constants the
- * makefile hands in. As in the module, nobody tells the engine of marks, and all flows of two hosts
- * go by one path.
+ * makefile hands in. As in the module, all flows of two hosts go by one path.
  */
 #ifndef VQP_SIM_FLOW_H
 #define VQP_SIM_FLOW_H

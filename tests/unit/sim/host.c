@@ -123,6 +123,7 @@ static void host_give(struct host *host, struct packet *packet)
 		tcp_take(packet);
 		break;
 	default:
+		packet->vqp.ce = packet->ce;
 		if (packet->vqp.op == VQP_OP_ACK || packet->vqp.op == VQP_OP_NAK ||
 		    packet->vqp.op == VQP_OP_READ_RESP)
 			flow_take(&host->network->flows[packet->vqp.flow], &packet->vqp);
