@@ -316,6 +316,7 @@ static void initiator_timeout(struct timer_list *timer)
 	spin_lock(&vqp->lock);
 	if (initiator_is_attached(vqp)) {
 		before = initiator_enter(vqp);
+		vqp_tx_hear_node(&vqp->dc.tx, READ_ONCE(vqp->dc.peer->heard_us));
 		vqp_tx_timeout(&vqp->dc.tx, initiator_now_us());
 		initiator_leave(vqp, &before);
 		vqp_send_resume(vqp);
@@ -348,8 +349,10 @@ void vqp_initiator_kick(struct vqp *vqp)
 void vqp_initiator_input(struct vqp *vqp, const struct vqp_pkt *pkt)
 {
 	const struct initiator_before before = initiator_enter(vqp);
+	const u64 now_us = initiator_now_us();
 
-	vqp_tx_input(&vqp->dc.tx, pkt, initiator_now_us());
+	WRITE_ONCE(vqp->dc.peer->heard_us, now_us);
+	vqp_tx_input(&vqp->dc.tx, pkt, now_us);
 	initiator_leave(vqp, &before);
 	vqp_send_resume(vqp);
 }

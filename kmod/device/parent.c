@@ -153,6 +153,7 @@ static struct vqp_parent *parent_create(struct ib_device *dev)
 		.rto_min_us = PARENT_RTO_MIN_US,
 		.rto_max_us = PARENT_RTO_MAX_US,
 		.giveup_us = min(giveup_ms, PARENT_GIVEUP_MAX_MS) * 1000,
+		.patience_us = PARENT_GIVEUP_MAX_MS * 1000,
 		.forget_us = VQP_FORGET_US,
 		.close_us = PARENT_CLOSE_US,
 	};

@@ -34,6 +34,7 @@ struct vqp_peer {
 	struct work_struct renew;	/* It makes `ah`, and has a reference on the peer. */
 	u32 qkey, epoch;		/* of the latest packet from the peer; 0: none came */
 	u64 tx_packets, rx_packets;	/* approximate: they are counted without a lock */
+	u64 heard_us;			/* when the peer last answered a flow; boot time */
 	spinlock_t clock_lock;		/* guards `clock`; inside it no other lock is taken */
 	struct vqp_clock clock;		/* what this node knows of the peer's, as a target */
 	/* The link to the peer, or NULL; it changes under rc/link.c's lock. */

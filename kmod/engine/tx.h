@@ -29,12 +29,14 @@
  * and BUSY set the window to one packet. If an answer's turn shows that a packet was late and not
  * lost, the cut is undone.
  *
- * Failure: after giveup_us without progress every message fails with RETRY_EXC_ERR. RNR counts as
- * progress; BUSY and waiting for room at the carrier do not. The time does not run for a flow that
- * is throttled, nor while its timer is late, except towards forget_us. A request that the target
- * refuses fails when all messages before it are finished. A target that has forgotten the flow may
- * have carried out packets that it has not acknowledged: the flow then fails rather than send
- * anything again that could be seen twice.
+ * Failure: every message fails with RETRY_EXC_ERR after giveup_us without progress, if meanwhile
+ * the target's node has answered no flow at all. A node that answers has not died, but it may be
+ * slow, full, or behind a lossy link, and so the messages fail only after patience_us without
+ * progress. RNR counts as progress; BUSY and waiting for room at the carrier do not. The time does
+ * not run for a flow that is throttled, nor while its timer is late, except towards forget_us. A
+ * request that the target refuses fails when all messages before it are finished. A target that has
+ * forgotten the flow may have carried out packets that it has not acknowledged: the flow then fails
+ * rather than send anything again that could be seen twice.
  */
 #ifndef VQP_ENGINE_TX_H
 #define VQP_ENGINE_TX_H
@@ -114,7 +116,11 @@ struct vqp_tx_cfg {
 	u32 window_packets;		/* the most PSNs that are in flight */
 	/* The retransmission timeout begins at rto_min_us, and doubles up to rto_max_us. */
 	u32 rto_min_us, rto_max_us;
-	u32 giveup_us;			/* The flow fails after so long without progress. */
+	/*
+	 * The flow fails after giveup_us without progress if the target's node has answered no flow
+	 * for as long, and in any case after patience_us without progress.
+	 */
+	u32 giveup_us, patience_us;
 	/*
 	 * The target may have forgotten a flow of which no context has answered for so long; 0: it
 	 * never does.
@@ -132,7 +138,7 @@ struct vqp_tx_read {
 	u32 offset;			/* of the chunk in msg, in bytes */
 	u32 bytes;			/* of the chunk */
 	u32 missing;			/* Bit i is set until packet i of the chunk arrives. */
-	u32 asked;			/* Bit i is set while packet i is asked for, and may come. */
+	u32 asked;			/* Bit i is set while packet i is asked for. */
 	u32 last;			/* the last packet that the latest request asks for */
 	u16 turn;			/* of the latest request */
 	u64 wait_us;			/* The retransmission timeout runs from this time on. */
@@ -171,6 +177,7 @@ struct vqp_tx {
 	u64 progress_us;		/* when a message last advanced or became outstanding */
 	/* the latest answer of a context, or when something became outstanding */
 	u64 heard_us;
+	u64 node_heard_us;		/* the latest known answer of the node to any flow */
 	/* The retransmission timeout of psn_acked runs from here on. */
 	u64 wait_us;
 	/* After RNR or BUSY nothing is sent before this time; or 0. */
@@ -225,6 +232,9 @@ void vqp_tx_run(struct vqp_tx *tx, u64 now_us);
  * pkt->payload valid until the function returns.
  */
 void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us);
+
+/* The target's node has answered some flow at that time. Called before vqp_tx_timeout(). */
+void vqp_tx_hear_node(struct vqp_tx *tx, u64 at_us);
 
 /* The time that arm() was given has come, or is near: an early call does no harm. */
 void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us);

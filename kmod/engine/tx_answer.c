@@ -241,6 +241,7 @@ void vqp_tx_input(struct vqp_tx *tx, const struct vqp_pkt *pkt, u64 now_us)
 		return;
 	if (vqp_tx_hears_context(pkt))
 		tx->heard_us = now_us;
+	vqp_tx_hear_node(tx, now_us);
 	vqp_tx_make_good(tx, now_us);
 	vqp_tx_sample_rtt(tx, pkt, now_us);
 	used = 2 * vqp_tx_in_flight(tx) >= vqp_tx_window(tx);

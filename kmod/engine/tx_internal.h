@@ -219,10 +219,17 @@ void vqp_tx_arm(struct vqp_tx *tx);
 /* Set the RTO from the smoothed round-trip time. */
 void vqp_tx_set_rto(struct vqp_tx *tx);
 
+/* The time at which the flow is to fail, if nothing gets on and the node does not answer. */
+static inline u64 vqp_tx_giveup_at(const struct vqp_tx *tx)
+{
+	return min_t(u64, max_t(u64, tx->progress_us, tx->node_heard_us) + tx->cfg->giveup_us,
+		     tx->progress_us + tx->cfg->patience_us);
+}
+
 /* Has nothing got on for so long that the flow is to fail? */
 static inline bool vqp_tx_is_hopeless(const struct vqp_tx *tx, u64 now_us)
 {
-	return now_us - tx->progress_us >= tx->cfg->giveup_us;
+	return now_us >= vqp_tx_giveup_at(tx);
 }
 
 /* A packet was sent that is answered as soon as it arrives. */

@@ -40,7 +40,7 @@ static u64 vqp_tx_deadline(const struct vqp_tx *tx)
 		return 0;
 	if (!vqp_tx_outstanding(tx) && !tx->blocked)
 		return vqp_tx_closable(tx) ? tx->progress_us + tx->cfg->close_us : 0;
-	at = tx->progress_us + tx->cfg->giveup_us;
+	at = vqp_tx_giveup_at(tx);
 	if (vqp_tx_waiting(tx))
 		at = min_t(u64, at, tx->wait_us + tx->rto_us);
 	for (i = 0; i < VQP_READ_CHUNKS; i++)
@@ -111,6 +111,11 @@ static void vqp_tx_excuse(struct vqp_tx *tx, u64 deadline_us, u64 now_us)
 {
 	if (deadline_us && deadline_us < now_us)
 		tx->progress_us += min_t(u64, now_us - deadline_us, now_us - tx->progress_us);
+}
+
+void vqp_tx_hear_node(struct vqp_tx *tx, u64 at_us)
+{
+	tx->node_heard_us = max_t(u64, tx->node_heard_us, at_us);
 }
 
 void vqp_tx_timeout(struct vqp_tx *tx, u64 now_us)

@@ -73,7 +73,7 @@ static struct {
 
 static const struct vqp_tx_cfg cfg = {
 	.payload_bytes = PAYLOAD, .window_packets = 6, .rto_min_us = 300, .rto_max_us = 10000,
-	.giveup_us = GIVEUP_US, .close_us = 2000,
+	.giveup_us = GIVEUP_US, .patience_us = GIVEUP_US, .close_us = 2000,
 };
 
 static const u8 node_gid[16] = "node";

@@ -23,9 +23,9 @@ struct message {
 
 static const struct vqp_tx_cfg cfgs[] = {
 	{ .payload_bytes = PAYLOAD, .window_packets = 8, .rto_min_us = 100, .rto_max_us = 1000,
-	  .giveup_us = 5000, .close_us = 300 },
+	  .giveup_us = 5000, .patience_us = 20000, .close_us = 300 },
 	{ .payload_bytes = PAYLOAD, .window_packets = 1, .rto_min_us = 100, .rto_max_us = 100,
-	  .giveup_us = 1000 },
+	  .giveup_us = 1000, .patience_us = 5000 },
 };
 
 static struct {

@@ -827,7 +827,8 @@ static void sim_flow_init(struct sim *sim, struct sim_flow *flow, u32 index)
 		.payload_bytes = cfg->payload_bytes, .window_packets = cfg->window_packets,
 		.rto_min_us = cfg->rto_min_us ? cfg->rto_min_us : 2 * cfg->delay_us + 200,
 		/* One that finds no context for so long gives up; here it is to have its turn. */
-		.rto_max_us = 50000, .giveup_us = cfg->contexts < cfg->flows ? 600000000 : 3000000,
+		.rto_max_us = 50000, .giveup_us = 3000000,
+		.patience_us = cfg->contexts < cfg->flows ? 600000000 : 3000000,
 		.close_us = cfg->close_us,
 	};
 	vqp_tx_init(&flow->tx, &sim_tx_ops, &flow->tx_cfg, index, unit_random(&sim->rng));

@@ -384,12 +384,12 @@ static void challenges_alone_are_no_progress(void **state)
 	(void)state;
 	post(&msg);
 	begun = env.now;
-	while (env.now < begun + GIVEUP - RTO) {
+	while (env.now < begun + PATIENCE - RTO) {
 		env.now += RTO / 2;
 		stale(++echo, PSN(0), env.tx.turn);
 	}
 	assert_int_equal(env.ndone, 0);
-	while (env.now < begun + GIVEUP)
+	while (env.now < begun + PATIENCE)
 		env.now += RTO / 2;
 	stale(++echo, PSN(0), env.tx.turn);
 	expect_done(0, &msg, VQP_WC_RETRY_EXC_ERR);

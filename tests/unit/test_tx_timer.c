@@ -156,6 +156,42 @@ static void giving_up_counts_from_the_last_progress(void **state)
 	assert_int_equal(env.now - progress, GIVEUP);
 }
 
+static void a_node_that_answers_others_is_given_more_time(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+	const u64 began = env.now;
+	u64 heard_us = 0;
+
+	(void)state;
+	post(&msg);
+	while (env.now - began < 2 * GIVEUP) {
+		heard_us = env.now;
+		vqp_tx_hear_node(&env.tx, heard_us);
+		timeout();
+		assert_int_equal(env.ndone, 0);
+	}
+	/* Now the node is silent. */
+	while (!env.ndone)
+		timeout();
+	expect_done(0, &msg, VQP_WC_RETRY_EXC_ERR);
+	assert_int_equal(env.now - heard_us, GIVEUP);
+}
+
+static void a_node_that_answers_only_others_is_given_up(void **state)
+{
+	struct vqp_msg msg = message(VQP_OP_SEND, 1);
+	const u64 began = env.now;
+
+	(void)state;
+	post(&msg);
+	while (!env.ndone) {
+		vqp_tx_hear_node(&env.tx, env.now);
+		timeout();
+	}
+	expect_done(0, &msg, VQP_WC_RETRY_EXC_ERR);
+	assert_int_equal(env.now - began, PATIENCE);
+}
+
 static void an_idle_flow_does_not_give_up(void **state)
 {
 	struct vqp_msg msgs[2] = { message(VQP_OP_SEND, 1), message(VQP_OP_SEND, 1) };
@@ -334,7 +370,7 @@ static void a_busy_target_is_asked_again_with_open_and_then_given_up(void **stat
 		asked++;
 	}
 	assert_true(asked > 3);
-	assert_in_range(env.now - began, GIVEUP, GIVEUP + 100000);
+	assert_in_range(env.now - began, PATIENCE, PATIENCE + 100000);
 	expect_done(0, &msg, VQP_WC_RETRY_EXC_ERR);
 	assert_int_equal(env.ndone, 1);
 }
@@ -362,6 +398,8 @@ int main(void)
 		TEST(packets_sent_twice_are_measured_right),
 		TEST(an_answer_to_another_packet_is_no_measure),
 		TEST(nobody_there_ends_in_retry_exceeded),
+		TEST(a_node_that_answers_others_is_given_more_time),
+		TEST(a_node_that_answers_only_others_is_given_up),
 		TEST(giving_up_counts_from_the_last_progress),
 		TEST(an_idle_flow_does_not_give_up),
 		TEST(a_late_timer_is_not_held_against_the_target),

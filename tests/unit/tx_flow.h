@@ -17,6 +17,7 @@
 #define PSN(n)		(FIRST_PSN + (n))
 #define RTO		1000
 #define GIVEUP		100000
+#define PATIENCE	(5 * GIVEUP)
 
 struct sent {
 	struct vqp_pkt pkt;
@@ -130,7 +131,7 @@ static inline int setup(void **state)
 	memset(&env, 0, sizeof(env));
 	env.cfg = (struct vqp_tx_cfg) {
 		.payload_bytes = PAYLOAD, .window_packets = 32, .rto_min_us = RTO, .rto_max_us = 16 * RTO,
-		.giveup_us = GIVEUP,
+		.giveup_us = GIVEUP, .patience_us = PATIENCE,
 	};
 	env.room = ~0U;
 	env.allowed = ~0U;

@@ -146,7 +146,8 @@ void flow_init(struct flow *flow, struct network *network, const struct flow_cfg
 	flow->tx_cfg = (struct vqp_tx_cfg) {
 		.payload_bytes = network->payload_bytes, .window_packets = PARENT_WINDOW_PACKETS,
 		.rto_min_us = PARENT_RTO_MIN_US, .rto_max_us = PARENT_RTO_MAX_US,
-		.giveup_us = GIVEUP_US, .forget_us = VQP_FORGET_US, .close_us = PARENT_CLOSE_US,
+		.giveup_us = GIVEUP_US, .patience_us = VQP_FORGET_US,
+		.forget_us = VQP_FORGET_US, .close_us = PARENT_CLOSE_US,
 	};
 	vqp_tx_init(&flow->tx, &flow_ops, &flow->tx_cfg, number,
 		    (u32)unit_random(&network->random));
