@@ -274,9 +274,9 @@ storm() {
 	fetched=$(($(events zcopy_messages) - before))
 }
 
-# Some of so many are fetched.
+# Some of so many are fetched. The first of a process never are: their memory's windows are asked for meanwhile.
 storm_fetches() {
-	storm "$1" 8
+	storm "$1" 32
 	((fetched))
 }
 
